@@ -1,0 +1,84 @@
+# Two commands start everything, each from nothing: `make demo` and `make test`.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+RUN := $(VENV)/.ready-run
+DEV := $(VENV)/.ready-dev
+UV := $(BIN)/uv
+INSTALL := $(UV) pip install --quiet --python $(BIN)/python
+LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 \
+	--generate-hashes --no-emit-index-url --no-header
+PYTEST := $(BIN)/pytest -q
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+.PHONY: help setup demo test lint types contracts docs-check check check-slow bench lock clean
+
+help: ## show this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(DEV) ## create .venv with everything pinned (the other targets do it themselves)
+	@echo "setup: ready; 'source $(BIN)/activate' puts gpucost on the path"
+
+demo: $(RUN) ## run gpucost on a sandbox: no AWS, no Slack account (DEMO=once: once through, then stop)
+	@$(BIN)/python -m deploy.sandbox.demo $(if $(filter once,$(DEMO)),--once)
+
+test: $(DEV) ## run the tests (PostgreSQL too where GPUCOST_TEST_POSTGRES names a server; ARGS=… for pytest)
+	@$(PYTEST) -n $(WORKERS) -rs $(ARGS)
+
+lint: $(DEV) ## ruff: rules and formatting
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --quiet --check . || { echo "lint: '$(BIN)/ruff format .' mends the formatting"; exit 1; }
+
+types: $(DEV) ## mypy, strict, tests included
+	@$(BIN)/mypy --no-error-summary
+
+contracts: $(DEV) ## who may import whom
+	@$(BIN)/lint-imports --no-cache
+
+docs-check: $(DEV) ## the documentation and the examples in docstrings are true
+	@$(PYTEST) tests/test_docs.py
+	@$(PYTEST) --doctest-modules billing/core policies/core bot/views
+
+check: lint types contracts docs-check test ## everything a change must pass
+
+check-slow: check ## check, then the long runs
+	@$(PYTEST) -m slow $(ARGS)
+
+bench: $(DEV) ## measure speed and memory
+	@$(BIN)/python -m tests.bench
+
+lock: $(DEV) ## pin every dependency again, with hashes (UPGRADE=1: to the newest)
+	@$(LOCK) $(if $(UPGRADE),--upgrade) pyproject.toml --extra demo --group build -o requirements.txt
+	@$(LOCK) $(if $(UPGRADE),--upgrade) --group dev -c requirements.txt -o requirements-dev.txt
+	@echo 'uv' | $(LOCK) $(if $(UPGRADE),--upgrade) - -o requirements-uv.txt
+
+clean: ## remove what make and the tools made
+	@rm -rf $(VENV) build dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(UV): requirements-uv.txt
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null || { \
+	  echo "gpucost needs Python 3.11, 3.12 or 3.13; '$(PYTHON)' is $$($(PYTHON) -V 2>&1)." \
+	    "Install one of them and name it: make $(MAKECMDGOALS) PYTHON=python3.11" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+	  echo "'$(PYTHON)' cannot create virtual environments." \
+	    "On Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@echo "setup: creating $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-uv.txt
+	@touch $@
+
+$(RUN): $(UV) requirements.txt pyproject.toml
+	@echo "setup: installing gpucost and what it runs on"
+	@$(INSTALL) --require-hashes -r requirements.txt
+	@$(INSTALL) --no-deps --no-build-isolation --editable .
+	@touch $@
+
+$(DEV): $(RUN) requirements-dev.txt
+	@echo "setup: installing the developer's tools"
+	@$(INSTALL) --require-hashes -r requirements-dev.txt
+	@touch $@
