@@ -1,0 +1,1 @@
+"""Pure values and arithmetic of cost: no I/O, no clock, no vendor library."""

@@ -1,0 +1,79 @@
+"""Running intervals: when each resource ran, learned from observations.
+
+An interval is ``[started_at, ended_at)`` of one resource in one shape (type, zone,
+lifecycle). Pending time is not billed, LaunchTime resets at each start, so intervals
+are recorded, never derived from the last state alone. Pure; knows no clock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from billing.core.fleet import Lifecycle
+
+
+class ResourceKind(StrEnum):
+    """Kinds of resource that accrue cost by time."""
+
+    INSTANCE = "instance"
+    VOLUME = "volume"
+
+
+class EndBasis(StrEnum):
+    """How well the end of an interval is known."""
+
+    OPEN = "open"
+    EXACT = "exact"
+    #: Ended some time between two polls; `ended_at` is the earlier bound.
+    BOUNDED = "bounded"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageInterval:
+    """One resource in one shape over one half-open span of time.
+
+    Attributes:
+        started_at: Start of billed time.
+        ended_at: End of billed time; None while it runs.
+        ended_by: Latest possible end when ``end_basis`` is bounded; else None.
+        last_seen_at: Last poll that saw it running.
+        is_reclaimed: True when AWS took a spot instance back; None when unknown.
+        size_gib: Volume size; 0 for instances.
+    """
+
+    resource_id: str
+    kind: ResourceKind
+    account: str
+    region: str
+    zone: str
+    shape: str
+    lifecycle: Lifecycle
+    started_at: datetime
+    ended_at: datetime | None
+    end_basis: EndBasis
+    last_seen_at: datetime
+    ended_by: datetime | None = None
+    is_reclaimed: bool | None = None
+    platform: str = "Linux/UNIX"
+    tenancy: str = "default"
+    size_gib: int = 0
+    iops: int | None = None
+    throughput_mibps: int | None = None
+    parent_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagSpan:
+    """One tag of one resource over the time it held.
+
+    Attributes:
+        valid_to: None while the tag holds.
+    """
+
+    resource_id: str
+    key: str
+    value: str
+    valid_from: datetime
+    valid_to: datetime | None

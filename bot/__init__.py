@@ -1,0 +1,1 @@
+"""Who gets told: Slack, the command line, schedules and their wiring."""

@@ -1,0 +1,258 @@
+"""What the use cases need around billing and policies: one transaction, effects, people.
+
+``UnitOfWork`` is the one owner of a transaction across the packages: a vote, its
+audit event and its outbox row commit together or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from billing.ports import BillLedger, RequestMeter
+from policies.core.approvals import Person
+from policies.ports import Journal
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxMessage:
+    """One Slack effect to make exactly once.
+
+    Attributes:
+        key: Identity of the effect; the same key is never stored twice.
+        kind: ``post``, ``update`` or ``ephemeral``.
+        channel: Channel id or name; a user id opens a direct message.
+        payload: ``text``, ``blocks`` and whatever the method takes besides.
+        ref: For ``update``: the key of the post to rewrite.
+        user: For ``ephemeral``: who sees it.
+        thread_of: Key of the post whose thread this goes to; "" for none.
+    """
+
+    key: str
+    kind: str
+    channel: str
+    payload: Json
+    ref: str = ""
+    user: str = ""
+    thread_of: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxRow:
+    """A stored effect.
+
+    Attributes:
+        state: ``pending``, ``sending``, ``sent`` or ``failed``.
+        slack_ts / slack_channel: Where Slack put it, once sent.
+    """
+
+    row_id: int
+    message: OutboxMessage
+    state: str
+    attempts: int
+    created_at: datetime
+    next_attempt_at: datetime
+    slack_channel: str = ""
+    slack_ts: str = ""
+    error: str = ""
+
+
+class Outbox(Protocol):
+    """Slack effects, stored before they are made."""
+
+    def put(self, message: OutboxMessage, now: datetime) -> bool:
+        """Store an effect; False when its key is already there (nothing changes)."""
+
+    def claim(self, now: datetime, *, worker: str, limit: int) -> Sequence[OutboxRow]:
+        """Mark due rows ``sending`` for a worker and return them, oldest first per channel."""
+
+    def stranded(self, before: datetime) -> Sequence[OutboxRow]:
+        """Return rows still ``sending`` since before an instant: look before resending."""
+
+    def sent(self, row_id: int, *, channel: str, ts: str, now: datetime) -> None:
+        """Record that Slack confirmed an effect."""
+
+    def retry(self, row_id: int, *, at: datetime, error: str) -> None:
+        """Put an effect back to be tried at an instant."""
+
+    def failed(self, row_id: int, *, error: str, now: datetime) -> None:
+        """Record that an effect can never be made, and why."""
+
+    def find(self, key: str) -> OutboxRow | None:
+        """Return the row of a key."""
+
+    def depth(self) -> Mapping[str, int]:
+        """Return the number of rows by state."""
+
+
+class Audit(Protocol):
+    """The append-only, HMAC-chained record of who decided what."""
+
+    def append(self, event: str, *, actor: str, subject: str, data: Mapping[str, Any], now: datetime) -> None:
+        """Add one event; `data` must be JSON and hold pseudonyms, not names."""
+
+    def verify(self) -> Sequence[str]:
+        """Return what is wrong with the chain, first broken link first; empty when whole."""
+
+    def head(self) -> tuple[int, str]:
+        """Return the number of events and the hash of the last one."""
+
+
+class People(Protocol):
+    """Pseudonyms for people; names live here, apart from the audit chain."""
+
+    def remember(self, *, slack_id: str = "", email: str = "", name: str = "") -> str:
+        """Return the pseudonym of somebody, creating it when new."""
+
+    def lookup(self, person_id: str) -> Mapping[str, str] | None:
+        """Return ``slack_id``, ``email`` and ``name`` of a pseudonym; None when removed."""
+
+
+class Slots(Protocol):
+    """Scheduled work claimed once, whichever replica comes first."""
+
+    def last_done(self, schedule: str) -> datetime | None:
+        """Return the newest slot of a schedule that was finished."""
+
+    def claim(self, schedule: str, slot: datetime, *, owner: str, now: datetime, lease_s: int) -> bool:
+        """Claim a (schedule, slot); True for one owner only, again after a lapsed lease."""
+
+    def finish(self, schedule: str, slot: datetime, *, owner: str, now: datetime, error: str = "") -> bool:
+        """Record the end of a claimed slot; False when the claim was lost meanwhile."""
+
+
+class Control(Protocol):
+    """Small durable switches, read by every replica."""
+
+    def paused(self) -> Mapping[str, str] | None:
+        """Return ``by``, ``since``, ``reason`` while actions are paused; None otherwise."""
+
+    def pause(self, *, by: str, reason: str, now: datetime) -> None:
+        """Stop every action of every replica."""
+
+    def resume(self, *, by: str, now: datetime) -> None:
+        """Allow actions again."""
+
+    def seen(self, kind: str, key: str, now: datetime) -> bool:
+        """Record a delivery (Slack event, signed request); True when it was seen before."""
+
+
+class UnitOfWork(Protocol):
+    """One transaction over everything stored."""
+
+    @property
+    def ledger(self) -> BillLedger: ...
+    @property
+    def journal(self) -> Journal: ...
+    @property
+    def outbox(self) -> Outbox: ...
+    @property
+    def audit(self) -> Audit: ...
+    @property
+    def people(self) -> People: ...
+    @property
+    def slots(self) -> Slots: ...
+    @property
+    def control(self) -> Control: ...
+
+
+class Store(Protocol):
+    """Opens units of work."""
+
+    def read(self) -> AbstractContextManager[UnitOfWork]:
+        """Open a read-only unit (a deferred transaction; sees one snapshot)."""
+
+    def write(self) -> AbstractContextManager[UnitOfWork]:
+        """Open a writing unit: commits at the end, rolls back on any error."""
+
+    @property
+    def meter(self) -> RequestMeter:
+        """Return the request meter, which commits on its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PostResult:
+    """Where Slack put a message."""
+
+    channel: str
+    ts: str
+
+
+class SlackFailedError(Exception):
+    """Slack refused or could not be reached.
+
+    Attributes:
+        code: Slack's error code, or ``unreachable``.
+        retry_after_s: What Slack asked to wait; None when it did not.
+        may_have_happened: True when the effect may exist although no answer came.
+        is_final: True when trying again cannot help.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        *,
+        retry_after_s: float | None = None,
+        may_have_happened: bool = False,
+        is_final: bool = False,
+    ) -> None:
+        super().__init__(f"slack: {code}")
+        self.code = code
+        self.retry_after_s = retry_after_s
+        self.may_have_happened = may_have_happened
+        self.is_final = is_final
+
+
+class Notifier(Protocol):
+    """Makes Slack effects; never decides whether they should be made."""
+
+    def deliver(self, message: OutboxMessage, *, target_ts: str = "", thread_ts: str = "") -> PostResult:
+        """Make one effect, with the key in the message's metadata.
+
+        Raises:
+            SlackFailedError: With what can be said about it.
+        """
+
+    def find_posted(self, message: OutboxMessage, since: datetime) -> PostResult | None:
+        """Look in the channel's history for a message carrying the key."""
+
+
+class Directory(Protocol):
+    """People and groups as Slack knows them right now."""
+
+    def person(self, slack_id: str) -> Person | None:
+        """Return somebody by Slack id; None when Slack does not know them."""
+
+    def person_by_email(self, email: str) -> Person | None:
+        """Return somebody by e-mail."""
+
+    def resolve(self, names: Sequence[str]) -> tuple[frozenset[str], Sequence[str]]:
+        """Expand ``@user``, ``@group``, ids and e-mails to Slack ids, and name what failed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One line of `gpucost doctor`.
+
+    Attributes:
+        ok: None when it could not be checked.
+        fix: What to do; "" when nothing.
+    """
+
+    name: str
+    ok: bool | None
+    message: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A rendered Slack message: fallback text always, blocks within Slack's limits."""
+
+    text: str
+    blocks: tuple[Json, ...] = field(default_factory=tuple)

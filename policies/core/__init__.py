@@ -1,0 +1,1 @@
+"""Pure policy evaluation and approval decisions: no I/O, no clock."""

@@ -1,0 +1,103 @@
+"""The facts a policy may look at: frozen values gathered before evaluation.
+
+Everything unknown is None or absent, never zero. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from billing.core.fleet import Instance
+from billing.core.money import Money, Rate
+from billing.ports import CommitmentFacts, MetricSeries, StoredObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceFacts:
+    """One live instance with what surrounds it.
+
+    Attributes:
+        job: Normalised job id; "" when untagged.
+        gpus: GPUs of the instance type; None when the type is unknown.
+        rate: Price per hour it is really paying; None when unknown.
+        running_since: Start of its current running interval; None when unknown.
+        series: Signals over the look-back window, by nothing but their own names.
+        series_complete: False when the metric source failed for its scope.
+    """
+
+    instance: Instance
+    job: str
+    team: str
+    owner: str
+    environment: str
+    gpus: int | None
+    rate: Rate | None
+    running_since: datetime | None
+    series: tuple[MetricSeries, ...] = ()
+    series_complete: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobFacts:
+    """One job: what it has cost, what it costs now, what was approved.
+
+    Attributes:
+        spent: Total so far before credits; None when unknown.
+        rate: Burn rate per hour of what runs now; None when any part is unknown.
+        predicted: High estimate of the total cost; None when unknown.
+        ended_at: When the scheduler said it ended; None while running or unknown.
+    """
+
+    job: str
+    team: str
+    owner: str
+    environment: str
+    spent: Money | None
+    rate: Rate | None
+    predicted: Money | None
+    instance_types: tuple[str, ...]
+    instances: int
+    gpus: int | None
+    since: datetime | None
+    ended_at: datetime | None = None
+    has_grant: bool = False
+    grant_ends_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointFacts:
+    """One listing of one checkpoint location.
+
+    Attributes:
+        location: The policy's location template that was listed.
+        objects: Every current object under the fixed prefix of the template.
+        is_complete: False when a page failed; then nothing may be proposed.
+        price_per_gb_month: Storage price; None when unknown.
+    """
+
+    location: str
+    objects: tuple[StoredObject, ...]
+    is_complete: bool
+    price_per_gb_month: Money | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """Everything gathered for one evaluation.
+
+    Attributes:
+        as_of: When each source was read; a missing source is absent.
+        stale_scopes: ``(account, region)`` whose facts are old; nothing there is acted on.
+    """
+
+    currency: str
+    instances: tuple[InstanceFacts, ...] = ()
+    jobs: tuple[JobFacts, ...] = ()
+    checkpoints: tuple[CheckpointFacts, ...] = ()
+    commitments: tuple[CommitmentFacts, ...] = ()
+    commitments_known: bool = False
+    as_of: Mapping[str, datetime] = field(default_factory=dict)
+    stale_scopes: frozenset[tuple[str, str]] = frozenset()
+    today: date | None = None

@@ -1,0 +1,1 @@
+"""One module per policy kind: its model, its pure findings, its message."""

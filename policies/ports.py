@@ -1,0 +1,84 @@
+"""What policies need from the outside, as protocols. Names roles only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from billing.core.errors import GpucostError
+from billing.core.money import Money
+from policies.core.approvals import ApprovalRequest, RequestState, Vote
+from policies.core.finding import Finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredFinding:
+    """A finding as the journal holds it.
+
+    Attributes:
+        updates: How often its evidence was refreshed since it opened.
+        notified_at: When its owner was last told; None when never.
+    """
+
+    finding: Finding
+    opened_at: datetime
+    updated_at: datetime
+    resolved_at: datetime | None
+    updates: int
+    notified_at: datetime | None
+
+
+class ApprovalConflictError(GpucostError):
+    """Somebody else changed the request first; read it again."""
+
+    code = "approval_conflict"
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(f"request {request_id!r} changed meanwhile")
+        self.request_id = request_id
+
+
+class Journal(Protocol):
+    """Findings and approvals, within one unit of work."""
+
+    def open_findings(self) -> Sequence[StoredFinding]:
+        """Return findings that are not resolved, by fingerprint."""
+
+    def record_findings(self, findings: Sequence[Finding], judged: Sequence[str], now: datetime) -> None:
+        """Open or update findings; resolve open ones of ``judged`` policies not seen now.
+
+        A finding of a judged policy whose subject was reported unknown must be passed
+        again by the caller, so it stays open.
+        """
+
+    def mark_notified(self, fingerprint: str, now: datetime) -> None:
+        """Record that a finding's owner was told."""
+
+    def add_request(self, request: ApprovalRequest, idempotency_key: str) -> ApprovalRequest:
+        """Store a request, or return the live one already stored under the key."""
+
+    def request(self, request_id: str) -> ApprovalRequest | None:
+        """Return a request with its votes of the current version."""
+
+    def requests(self, *, state: RequestState | None = None, limit: int = 200) -> Sequence[ApprovalRequest]:
+        """Return requests, newest first."""
+
+    def add_vote(self, request: ApprovalRequest, vote: Vote) -> bool:
+        """Store a vote for this version; False when this person voted before."""
+
+    def decide(
+        self, request: ApprovalRequest, state: RequestState, *, by: str, now: datetime
+    ) -> bool:
+        """Move a pending request to a final state by compare-and-set; False when it lost."""
+
+    def committed_cost(self, owner: str, job_family: str, since: datetime) -> Money:
+        """Return ceilings of open and approved requests of an owner and job family since."""
+
+
+class Enforcer(Protocol):
+    """The only thing that changes anything in AWS (a later release acts; the guard rails exist)."""
+
+    def supports(self, verb: str, manager: str, lifecycle: str) -> str | None:
+        """Return None when a verb fits, else the reason why it cannot work."""
