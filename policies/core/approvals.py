@@ -12,6 +12,7 @@ from datetime import datetime
 from enum import StrEnum
 from fractions import Fraction
 
+from billing.core.estimate import Alternative
 from billing.core.money import Money
 from billing.core.prices import Purchase
 
@@ -144,3 +145,4 @@ class ApprovalRequest:
     votes: tuple[Vote, ...] = ()
     team: str = ""
     basis: str = ""
+    alternatives: tuple[Alternative, ...] = ()

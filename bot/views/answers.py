@@ -1,0 +1,157 @@
+"""The answers use cases hand to views: everything shown, nothing rendered.
+
+Times are aware UTC, amounts exact; None means unknown and is shown as such.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from billing.core.charges import Metric
+from billing.core.money import Money, Rate
+from billing.ports import Freshness
+from policies.core.approvals import ApprovalRequest
+from policies.core.finding import Finding
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostGroup:
+    """One line of a breakdown.
+
+    Attributes:
+        provisional: None when a part of it has no known price.
+        list_total: None when the metric was not asked for or is unknown.
+    """
+
+    key: str
+    total: Money
+    billed: Money
+    provisional: Money | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunningLine:
+    """One kind of instance a job runs right now; rate None when its price is unknown."""
+
+    instance_type: str
+    lifecycle: str
+    region: str
+    count: int
+    gpus: int | None
+    rate: Rate | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostAnswer:
+    """The answer to `gpucost cost` and `/gpucost job-123`.
+
+    Attributes:
+        job / team / account: The filter asked for; "" when not filtered.
+        since / until: The window, half-open.
+        total: ``billed + provisional`` before credits (with ``is_net``, credits included).
+        provisional: Accrued after billed-through; the known part when
+            ``provisional_unknown`` names what could not be priced.
+        credits: Credits and refunds of the window, negative or zero.
+        unattributed: Untagged part of the total (questions without a job only).
+        groups: The breakdown asked for, by total descending, then key.
+        by_category / by_day: For a job: always filled.
+        burn: Price per hour of what runs now; None when any part is unknown.
+        forecast_24h: What the next 24 hours cost if nothing changes; None when unknown.
+        rounding: Net rounding of the rows in the answer is below one nano-unit each.
+    """
+
+    currency: str
+    metric: Metric
+    since: datetime
+    until: datetime
+    as_of: datetime
+    total: Money
+    billed: Money
+    provisional: Money
+    credits: Money
+    billed_through: Mapping[str, datetime]
+    groups: tuple[CostGroup, ...] = ()
+    by: str = ""
+    unattributed: Money | None = None
+    stale: tuple[Freshness, ...] = ()
+    freshness: tuple[Freshness, ...] = ()
+    provisional_unknown: tuple[str, ...] = ()
+    job: str = ""
+    team: str = ""
+    account: str = ""
+    owner: str = ""
+    is_net: bool = False
+    by_category: tuple[CostGroup, ...] = ()
+    by_day: tuple[tuple[date, Money, bool], ...] = ()
+    running: tuple[RunningLine, ...] = ()
+    burn: Rate | None = None
+    forecast_24h: Money | None = None
+    first_seen_at: datetime | None = None
+    last_seen_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopLine:
+    """One job or team of a digest with the change against the period before.
+
+    Attributes:
+        previous: None when there is no earlier figure (new), not zero.
+    """
+
+    key: str
+    total: Money
+    previous: Money | None
+    owner: str = ""
+    team: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestAnswer:
+    """A weekly digest, ready to be rendered.
+
+    Attributes:
+        label: ISO week such as ``2026-W48`` (UTC billing days).
+        since / until: Billing days of the week, half-open.
+        previous: Total of the week before; None when the ledger does not hold it.
+        estimated_days: Days of the week that are still estimated or provisional.
+        approvals: Requests decided or still open in the week.
+    """
+
+    label: str
+    since: date
+    until: date
+    currency: str
+    team: str
+    total: Money
+    billed: Money
+    provisional: Money
+    credits: Money
+    previous: Money | None
+    by_day: tuple[tuple[date, Money, bool], ...]
+    by_category: tuple[CostGroup, ...]
+    top_jobs: tuple[TopLine, ...]
+    top_teams: tuple[TopLine, ...]
+    untagged: Money | None
+    findings: tuple[Finding, ...]
+    approvals: tuple[ApprovalRequest, ...]
+    burn: Rate | None
+    estimated_days: tuple[date, ...]
+    stale: tuple[Freshness, ...]
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskError:
+    """Something asked that cannot be answered, said for a person.
+
+    Attributes:
+        message: One or two plain sentences.
+        suggestions: Nearest names, best first.
+        hint: What to do; "" when the message says it.
+    """
+
+    message: str
+    suggestions: tuple[str, ...] = ()
+    hint: str = ""
