@@ -9,7 +9,7 @@ UV := $(BIN)/uv
 INSTALL := $(UV) pip install --quiet --python $(BIN)/python
 LOCK := $(UV) pip compile --quiet --universal --python-version 3.11 \
 	--generate-hashes --no-emit-index-url --no-header
-PYTEST := $(BIN)/pytest -q
+PYTEST := $(BIN)/pytest -q --inline-snapshot=disable
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
