@@ -31,13 +31,13 @@ test: $(DEV) ## run the tests (PostgreSQL too where GPUCOST_TEST_POSTGRES names 
 
 lint: $(DEV) ## ruff: rules and formatting
 	@$(BIN)/ruff check --quiet .
-	@$(BIN)/ruff format --quiet --check . || { echo "lint: '$(BIN)/ruff format .' mends the formatting"; exit 1; }
+	@$(BIN)/ruff format --quiet --check --output-format concise . || { echo "lint: '$(BIN)/ruff format .' mends the formatting"; exit 1; }
 
 types: $(DEV) ## mypy, strict, tests included
 	@$(BIN)/mypy --no-error-summary
 
 contracts: $(DEV) ## who may import whom
-	@$(BIN)/lint-imports --no-cache
+	@$(BIN)/lint-imports --no-cache --no-logo
 
 docs-check: $(DEV) ## the documentation and the examples in docstrings are true
 	@$(PYTEST) tests/test_docs.py
