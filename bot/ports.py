@@ -93,7 +93,15 @@ class Outbox(Protocol):
 class Audit(Protocol):
     """The append-only, HMAC-chained record of who decided what."""
 
-    def append(self, event: str, *, actor: str, subject: str, data: Mapping[str, Any], now: datetime) -> None:
+    def append(
+        self,
+        event: str,
+        *,
+        actor: str,
+        subject: str,
+        data: Mapping[str, Any],
+        now: datetime,
+    ) -> None:
         """Add one event; `data` must be JSON and hold pseudonyms, not names."""
 
     def verify(self) -> Sequence[str]:
@@ -119,10 +127,20 @@ class Slots(Protocol):
     def last_done(self, schedule: str) -> datetime | None:
         """Return the newest slot of a schedule that was finished."""
 
-    def claim(self, schedule: str, slot: datetime, *, owner: str, now: datetime, lease_s: int) -> bool:
+    def claim(
+        self, schedule: str, slot: datetime, *, owner: str, now: datetime, lease_s: int
+    ) -> bool:
         """Claim a (schedule, slot); True for one owner only, again after a lapsed lease."""
 
-    def finish(self, schedule: str, slot: datetime, *, owner: str, now: datetime, error: str = "") -> bool:
+    def finish(
+        self,
+        schedule: str,
+        slot: datetime,
+        *,
+        owner: str,
+        now: datetime,
+        error: str = "",
+    ) -> bool:
         """Record the end of a claimed slot; False when the claim was lost meanwhile."""
 
 
@@ -211,7 +229,9 @@ class SlackFailedError(Exception):
 class Notifier(Protocol):
     """Makes Slack effects; never decides whether they should be made."""
 
-    def deliver(self, message: OutboxMessage, *, target_ts: str = "", thread_ts: str = "") -> PostResult:
+    def deliver(
+        self, message: OutboxMessage, *, target_ts: str = "", thread_ts: str = ""
+    ) -> PostResult:
         """Make one effect, with the key in the message's metadata.
 
         Raises:

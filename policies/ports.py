@@ -46,7 +46,9 @@ class Journal(Protocol):
     def open_findings(self) -> Sequence[StoredFinding]:
         """Return findings that are not resolved, by fingerprint."""
 
-    def record_findings(self, findings: Sequence[Finding], judged: Sequence[str], now: datetime) -> None:
+    def record_findings(
+        self, findings: Sequence[Finding], judged: Sequence[str], now: datetime
+    ) -> None:
         """Open or update findings; resolve open ones of ``judged`` policies not seen now.
 
         A finding of a judged policy whose subject was reported unknown must be passed
@@ -56,13 +58,17 @@ class Journal(Protocol):
     def mark_notified(self, fingerprint: str, now: datetime) -> None:
         """Record that a finding's owner was told."""
 
-    def add_request(self, request: ApprovalRequest, idempotency_key: str) -> ApprovalRequest:
+    def add_request(
+        self, request: ApprovalRequest, idempotency_key: str
+    ) -> ApprovalRequest:
         """Store a request, or return the live one already stored under the key."""
 
     def request(self, request_id: str) -> ApprovalRequest | None:
         """Return a request with its votes of the current version."""
 
-    def requests(self, *, state: RequestState | None = None, limit: int = 200) -> Sequence[ApprovalRequest]:
+    def requests(
+        self, *, state: RequestState | None = None, limit: int = 200
+    ) -> Sequence[ApprovalRequest]:
         """Return requests, newest first."""
 
     def add_vote(self, request: ApprovalRequest, vote: Vote) -> bool:

@@ -199,7 +199,9 @@ class Rate:
         >>> Rate.of("98.32").cost_of(timedelta(minutes=30))
         Money('49.16 USD')
         """
-        exact = Fraction(self.nanos * (duration // _MICROSECOND), _MICROSECONDS_PER_HOUR)
+        exact = Fraction(
+            self.nanos * (duration // _MICROSECOND), _MICROSECONDS_PER_HOUR
+        )
         return Money(round_half_even(exact), self.currency)
 
     def __mul__(self, count: int) -> Rate:

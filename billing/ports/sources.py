@@ -1,0 +1,184 @@
+"""Where facts come from, as protocols: the bill, the fleet, prices, signals, objects.
+
+Names roles only: no boto3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Protocol
+
+from billing.core.charges import Charge, DayControl
+from billing.core.errors import GpucostError
+from billing.core.fleet import FleetObservation, ScopeFailure
+from billing.core.money import Money
+from billing.core.periods import Period
+from billing.core.prices import Price, PriceKey
+
+
+class SourceUnavailableError(GpucostError):
+    """A source could not be read completely; what was stored stays as it is."""
+
+    code = "source_unavailable"
+
+    def __init__(
+        self, source: str, message: str, *, account: str = "", region: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.source = source
+        self.account = account
+        self.region = region
+
+
+class IncompleteAnswerError(SourceUnavailableError):
+    """A source answered, but not with everything it must contain."""
+
+    code = "incomplete_answer"
+
+
+class RequestBudgetError(SourceUnavailableError):
+    """The day's budget for billable AWS requests is used up."""
+
+    code = "request_budget"
+    hint = "raise limits.aws_request_cost_per_day, or wait for the next UTC day"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TagKeyStatus:
+    """One configured job tag key as the bill knows it.
+
+    Attributes:
+        state: ``active``, ``inactive`` or ``unknown`` (no such key; maybe misspelt).
+        active_since: When it was activated; None when the source does not say.
+        suggestions: Active keys that look like it.
+    """
+
+    key: str
+    state: str
+    active_since: date | None = None
+    suggestions: tuple[str, ...] = ()
+
+
+class CostSource(Protocol):
+    """A bill that can be read by account and day (Cost Explorer)."""
+
+    @property
+    def currency(self) -> str | None:
+        """Return the currency seen in the last answer; None before one."""
+
+    def tag_keys(self) -> Sequence[TagKeyStatus]:
+        """Return the state of each configured job tag key, in order of precedence."""
+
+    def controls(self, since: date, until: date) -> Sequence[DayControl]:
+        """Read the independent control totals of every day of ``[since, until)``.
+
+        Every account that has cost in the window appears with every day of it.
+
+        Raises:
+            IncompleteAnswerError: A day or member is missing.
+            SourceUnavailableError: The call failed after its retries.
+        """
+
+    def charges(
+        self, account: str, since: date, until: date
+    ) -> Iterator[Sequence[Charge]]:
+        """Yield the account's charges of ``[since, until)`` page by page.
+
+        Raises the same errors as ``controls``; the caller must discard what it got.
+        """
+
+
+class FleetSource(Protocol):
+    """What exists, across accounts and regions."""
+
+    def observe(self, now: datetime) -> FleetObservation:
+        """Read every configured scope; a failing one is named, never dropped."""
+
+
+class PriceSource(Protocol):
+    """Prices per hour from their publisher."""
+
+    def prices(self, keys: Iterable[PriceKey], now: datetime) -> Sequence[Price]:
+        """Return known prices for the keys (a spot key may give a series); no zeros."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricSeries:
+    """One signal of one resource (or one GPU of it) over time.
+
+    Attributes:
+        signal: ``gpu_utilization`` (0-100), ``gpu_memory_used`` (0-100), ``cpu_utilization``
+            (0-100), ``network`` or ``disk`` (bytes per second, both directions).
+        part: GPU index or "" for the whole resource.
+        points: ``(instant, value)`` in time order; a gap is a gap.
+        period_s: Expected distance of points in seconds.
+    """
+
+    resource_id: str
+    signal: str
+    part: str
+    points: tuple[tuple[datetime, float], ...]
+    period_s: int
+
+
+class MetricSource(Protocol):
+    """Signals of activity."""
+
+    def series(
+        self, resources: Sequence[tuple[str, str, str]], window: Period
+    ) -> tuple[Sequence[MetricSeries], Sequence[ScopeFailure]]:
+        """Read every signal of ``(account, region, resource_id)`` resources over a window."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredObject:
+    """One object (current version) under a checkpoint location.
+
+    Attributes:
+        key: The key verbatim, never re-encoded.
+    """
+
+    bucket: str
+    key: str
+    size_bytes: int
+    modified_at: datetime
+    storage_class: str
+    version_id: str = ""
+
+
+class ObjectSource(Protocol):
+    """Listings of object storage."""
+
+    def objects(self, bucket: str, prefix: str) -> Iterator[Sequence[StoredObject]]:
+        """Yield pages of current objects under an exact prefix."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitmentFacts:
+    """Commitment coverage and utilisation of one instance family (or all).
+
+    Attributes:
+        covered: Spend (on-demand equivalent) covered by commitments in the window.
+        eligible: Covered plus on-demand spend; zero when there was no eligible usage.
+        utilization_pct: Used share of the commitments, 0-100; None when there are none.
+        baseline_covered_pct: Covered share of the P10 of hourly eligible use; None when unknown.
+    """
+
+    family: str
+    since: date
+    until: date
+    covered: Money
+    eligible: Money
+    utilization_pct: float | None
+    baseline_covered_pct: float | None = None
+
+
+class CommitmentSource(Protocol):
+    """Savings Plans and reservations."""
+
+    def facts(
+        self, families: Sequence[str], since: date, until: date
+    ) -> Sequence[CommitmentFacts]:
+        """Return coverage per family; a family without data is left out."""

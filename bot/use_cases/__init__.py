@@ -1,0 +1,1 @@
+"""One function per thing gpucost does; knows ports and cores, never an adapter."""

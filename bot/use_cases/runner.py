@@ -1,0 +1,77 @@
+"""Run scheduled work once per slot, whichever replica comes first.
+
+Claims are rows, so a restart or a second replica neither repeats nor loses a slot;
+knows nothing of what a task does or of who ticks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+from bot.ports import Store
+from bot.use_cases.due import Schedule, due
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One line of the schedule.
+
+    Attributes:
+        run: Does the work of one slot; an exception marks the slot as failed.
+        lease_s: After this long without an end, another replica may take the slot.
+        catches_up_first: True when the very first start should run at once (data); False
+            when it must wait for its next slot (digests).
+    """
+
+    name: str
+    schedule: Schedule
+    run: Callable[[datetime], None]
+    lease_s: int = 900
+    catches_up_first: bool = True
+
+
+def run_due(
+    task: Task, store: Store, *, now: datetime, system_now: datetime, owner: str
+) -> datetime | None:
+    """Run a task's newest missed slot, if one is due and nobody else has it.
+
+    Returns the slot that ran; None when nothing was due or the claim was lost.
+    """
+    with store.read() as unit:
+        last = unit.slots.last_done(task.name)
+    if last is None and not task.catches_up_first:
+        _take_as_start(task, store, now=now, system_now=system_now, owner=owner)
+        return None
+    slot = due(task.schedule, last, now)
+    if slot is None:
+        return None
+    with store.write() as unit:
+        claimed = unit.slots.claim(
+            task.name, slot, owner=owner, now=system_now, lease_s=task.lease_s
+        )
+    if not claimed:
+        return None
+    error = ""
+    try:
+        task.run(slot)
+    except Exception as failure:
+        error = f"{type(failure).__name__}: {failure}"
+        raise
+    finally:
+        with store.write() as unit:
+            unit.slots.finish(task.name, slot, owner=owner, now=system_now, error=error)
+    return slot
+
+
+def _take_as_start(
+    task: Task, store: Store, *, now: datetime, system_now: datetime, owner: str
+) -> None:
+    """Note the newest past slot as done, so that the next one is the first to run."""
+    slot = task.schedule.slot_at(now)
+    with store.write() as unit:
+        if unit.slots.claim(
+            task.name, slot, owner=owner, now=system_now, lease_s=task.lease_s
+        ):
+            unit.slots.finish(task.name, slot, owner=owner, now=system_now)
