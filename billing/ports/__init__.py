@@ -20,6 +20,7 @@ from billing.ports.ledger import (
     UsageLedger,
 )
 from billing.ports.sources import (
+    AnswerChangedError,
     CommitmentFacts,
     CommitmentSource,
     CostSource,
@@ -36,6 +37,7 @@ from billing.ports.sources import (
 )
 
 __all__ = [
+    "AnswerChangedError",
     "BillLedger",
     "ChargeLedger",
     "CommitmentFacts",

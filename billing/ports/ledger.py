@@ -45,7 +45,12 @@ class ImportReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredDay:
-    """What the ledger holds of one source, account and day."""
+    """What the ledger holds of one source, account and day.
+
+    Attributes:
+        read_at: When its charges were read; later equal controls do not move it.
+        equal_reads: How often a later control was found equal.
+    """
 
     account: str
     day: date
@@ -108,7 +113,10 @@ class ChargeLedger(Protocol):
     def begin_import(
         self, source: Source, account: str, since: date, until: date, now: datetime
     ) -> int:
-        """Open an import and return its id; leftovers of dead imports are cleared."""
+        """Open an import and return its id.
+
+        What earlier imports of the same source and account left staged is cleared.
+        """
 
     def staged_totals(self, import_id: int) -> Mapping[date, tuple[Money, Money]]:
         """Return billed and effective sums of what an import staged, by day."""

@@ -19,23 +19,41 @@ from billing.core.prices import Price, PriceKey
 
 
 class SourceUnavailableError(GpucostError):
-    """A source could not be read completely; what was stored stays as it is."""
+    """A source could not be read completely; what was stored stays as it is.
+
+    Attributes:
+        cause: The source's own error code, such as ``AccessDeniedException``; "" when
+            it named none.
+    """
 
     code = "source_unavailable"
 
     def __init__(
-        self, source: str, message: str, *, account: str = "", region: str = ""
+        self,
+        source: str,
+        message: str,
+        *,
+        account: str = "",
+        region: str = "",
+        cause: str = "",
     ) -> None:
         super().__init__(message)
         self.source = source
         self.account = account
         self.region = region
+        self.cause = cause
 
 
 class IncompleteAnswerError(SourceUnavailableError):
     """A source answered, but not with everything it must contain."""
 
     code = "incomplete_answer"
+
+
+class AnswerChangedError(SourceUnavailableError):
+    """The source's data moved between two pages; reading from the start may help."""
+
+    code = "answer_changed"
 
 
 class RequestBudgetError(SourceUnavailableError):
@@ -50,7 +68,8 @@ class TagKeyStatus:
     """One configured job tag key as the bill knows it.
 
     Attributes:
-        state: ``active``, ``inactive`` or ``unknown`` (no such key; maybe misspelt).
+        state: ``active``, ``inactive``, ``unknown`` (no such key; maybe misspelt) or
+            ``unchecked`` (the source does not tell this caller: used as if active).
         active_since: When it was activated; None when the source does not say.
         suggestions: Active keys that look like it.
     """
@@ -67,6 +86,14 @@ class CostSource(Protocol):
     @property
     def currency(self) -> str | None:
         """Return the currency seen in the last answer; None before one."""
+
+    @property
+    def spent(self) -> tuple[int, Money]:
+        """Return how many billable requests this source made so far, and their price."""
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Return what a reader must know about how the bill was read; often empty."""
 
     def tag_keys(self) -> Sequence[TagKeyStatus]:
         """Return the state of each configured job tag key, in order of precedence."""
@@ -86,7 +113,8 @@ class CostSource(Protocol):
     ) -> Iterator[Sequence[Charge]]:
         """Yield the account's charges of ``[since, until)`` page by page.
 
-        Raises the same errors as ``controls``; the caller must discard what it got.
+        Raises the same errors as ``controls``, and `AnswerChangedError`; the caller
+        must discard what it got.
         """
 
 
