@@ -104,7 +104,7 @@ def previous_month(day: date) -> date:
 
 
 def rfc3339(instant: datetime) -> str:
-    """Return an instant as the contracts write it: UTC with ``Z``, whole seconds kept short.
+    """Return an instant as the contracts write it: UTC, ``Z``, short when whole.
 
     >>> rfc3339(datetime(2026, 11, 30, 9, tzinfo=UTC))
     '2026-11-30T09:00:00Z'

@@ -50,7 +50,8 @@ class Price:
 
     Attributes:
         rate: Price per unit and hour (monthly volume prices / 730 h).
-        source: Such as ``price list``, ``spot price history``, ``snapshot``, ``configuration``.
+        source: Such as ``price list``, ``spot price history``, ``snapshot`` or
+            ``configuration``.
         as_of: When the source stated it (its publication or history time).
         effective_from: Since when it holds, for spot history; None: until replaced.
     """
