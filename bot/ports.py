@@ -1,4 +1,4 @@
-"""What the use cases need around billing and policies: one transaction, effects, people.
+"""What use cases need besides billing and policies: a transaction, effects, people.
 
 ``UnitOfWork`` is the one owner of a transaction across the packages: a vote, its
 audit event and its outbox row commit together or not at all.
@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
 from billing.ports import BillLedger, RequestMeter
+from bot.views.answers import Json, Message
 from policies.core.approvals import Person
 from policies.ports import Journal
 
-Json = dict[str, Any]
+__all__ = ["Json", "Message"]  # rendered by views, carried by ports
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,26 +254,3 @@ class Directory(Protocol):
 
     def resolve(self, names: Sequence[str]) -> tuple[frozenset[str], Sequence[str]]:
         """Expand ``@user``, ``@group``, ids and e-mails to Slack ids, and name what failed."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
-    """One line of `gpucost doctor`.
-
-    Attributes:
-        ok: None when it could not be checked.
-        fix: What to do; "" when nothing.
-    """
-
-    name: str
-    ok: bool | None
-    message: str
-    fix: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """A rendered Slack message: fallback text always, blocks within Slack's limits."""
-
-    text: str
-    blocks: tuple[Json, ...] = field(default_factory=tuple)

@@ -8,12 +8,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from typing import Any
 
 from billing.core.charges import Metric
+from billing.core.estimate import Estimate
+from billing.core.fleet import ScopeFailure
 from billing.core.money import Money, Rate
-from billing.ports import Freshness
+from billing.ports import Freshness, ImportReport, TagKeyStatus
 from policies.core.approvals import ApprovalRequest
 from policies.core.finding import Finding
+
+Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,3 +160,82 @@ class AskError:
     message: str
     suggestions: tuple[str, ...] = ()
     hint: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobLine:
+    """One job of `gpucost jobs`.
+
+    Attributes:
+        state: ``running`` or ``ended``.
+        total: Total of the window before credits; None when a part is unknown.
+        burn: Price per hour of what runs now; None when any part is unknown.
+        gpus: GPUs held now; None when a type is unknown.
+    """
+
+    job: str
+    team: str
+    owner: str
+    state: str
+    total: Money | None
+    burn: Rate | None
+    instances: int
+    gpus: int | None
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EstimateAnswer:
+    """An estimate and whether a policy asks for approval of it.
+
+    Attributes:
+        policy / over: The policy that asks and its limit; "" and None when none does.
+    """
+
+    estimate: Estimate
+    required: bool
+    policy: str = ""
+    over: Money | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IngestOutcome:
+    """What one `gpucost ingest` did.
+
+    Attributes:
+        notes: Warnings for a person, such as an inactive tag key.
+    """
+
+    imports: tuple[ImportReport, ...] = ()
+    errors: tuple[ScopeFailure, ...] = ()
+    tag_keys: tuple[TagKeyStatus, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def has_failed(self) -> bool:
+        """Tell whether anything was rejected or could not be read."""
+        states = {report.state for report in self.imports}
+        return bool(self.errors) or bool(states & {"rejected", "failed"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One line of `gpucost doctor`.
+
+    Attributes:
+        ok: None when it could not be checked.
+        fix: What to do; "" when nothing.
+    """
+
+    name: str
+    ok: bool | None
+    message: str
+    fix: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A rendered Slack message: fallback text always, blocks within Slack's limits."""
+
+    text: str
+    blocks: tuple[Json, ...] = field(default_factory=tuple)

@@ -1,0 +1,139 @@
+"""Commands that ask: cost, jobs, estimate."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from bot.cli.options import ConfigOption, SinceOption, UntilOption, day_option
+from bot.cli.output import USAGE, Format, FormatOption, emit, errors_told, fail
+
+DIMENSIONS = (
+    "job",
+    "team",
+    "category",
+    "service",
+    "day",
+    "account",
+    "region",
+    "purchase",
+)
+METRICS = ("effective", "billed", "list")
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family to the command line."""
+    app.command()(cost)
+    app.command()(jobs)
+    app.command()(estimate)
+
+
+def cost(
+    job: Annotated[str, typer.Argument(help="A job id, such as job-123.")] = "",
+    team: Annotated[str, typer.Option(help="Only jobs of this team.")] = "",
+    account: Annotated[str, typer.Option(help="Only this account id.")] = "",
+    by: Annotated[
+        str, typer.Option(help=f"Break down by {', '.join(DIMENSIONS)}.")
+    ] = "",
+    since: SinceOption = "",
+    until: UntilOption = "",
+    metric: Annotated[
+        str, typer.Option(help="effective, billed or list.")
+    ] = "effective",
+    net: Annotated[
+        bool, typer.Option("--net", help="Include credits and refunds.")
+    ] = False,
+    config: ConfigOption = "",
+    format_: FormatOption = Format.TABLE,
+) -> None:
+    """Say what a job, a team or everything has cost."""
+    if by and by not in DIMENSIONS:
+        fail(
+            format_, f"--by must be one of {', '.join(DIMENSIONS)}, got {by!r}",
+            code="bad_usage", exit_code=USAGE,
+        )  # fmt: skip
+    if metric not in METRICS:
+        fail(
+            format_, f"--metric must be one of {', '.join(METRICS)}, got {metric!r}",
+            code="bad_usage", exit_code=USAGE,
+        )  # fmt: skip
+    first = day_option(format_, "--since", since)
+    last = day_option(format_, "--until", until)
+    with errors_told(format_):
+        from billing.core.charges import Metric
+        from bot.use_cases.cost import CostQuestion
+        from bot.views import documents, terminal
+        from bot.wiring import open_application
+
+        with open_application(config) as application:
+            answer = application.cost(
+                CostQuestion(
+                    job=job,
+                    team=team,
+                    account=account,
+                    by=by,
+                    since=first,
+                    until=last,
+                    metric=Metric(metric),
+                    is_net=net,
+                )  # fmt: skip
+            )
+        emit(
+            format_, documents.cost_document(answer), lambda: terminal.cost_text(answer)
+        )
+
+
+def jobs(
+    since: SinceOption = "",
+    until: UntilOption = "",
+    config: ConfigOption = "",
+    format_: FormatOption = Format.TABLE,
+) -> None:
+    """List jobs with what they cost and hold."""
+    first = day_option(format_, "--since", since)
+    last = day_option(format_, "--until", until)
+    with errors_told(format_):
+        from bot.views import documents, terminal
+        from bot.wiring import open_application
+
+        with open_application(config) as application:
+            lines = application.jobs(first, last)
+        emit(format_, documents.jobs_document(lines), lambda: terminal.jobs_text(lines))
+
+
+def estimate(
+    instance_type: Annotated[str, typer.Option(help="Such as p5.48xlarge.")],
+    count: Annotated[int, typer.Option(help="Instances at once.")],
+    hours: Annotated[
+        str, typer.Option(help="Planned productive hours, such as 72 or 1.5.")
+    ],
+    purchase: Annotated[str, typer.Option(help="on-demand, spot, …")] = "on-demand",
+    region: Annotated[str, typer.Option(help="Default: the configured region.")] = "",
+    job: Annotated[str, typer.Option(help="Job id the run will have.")] = "",
+    time_limit: Annotated[
+        bool, typer.Option("--time-limit", help="The scheduler ends it at --hours.")
+    ] = False,
+    config: ConfigOption = "",
+    format_: FormatOption = Format.TABLE,
+) -> None:
+    """Estimate a run before it starts: low, expected and high."""
+    with errors_told(format_):
+        from bot.use_cases.estimate import plan_of
+        from bot.views import documents, terminal
+        from bot.wiring import open_application
+
+        with open_application(config) as application:
+            plan = plan_of(
+                instance_type=instance_type, count=count, hours=hours, purchase=purchase,
+                region=region or application.default_region, job=job,
+                is_time_limit=time_limit,
+            )  # fmt: skip
+            answer = application.estimate(plan)
+        document = documents.estimate_document(
+            answer.estimate,
+            required=answer.required,
+            policy=answer.policy,
+            over=answer.over,
+        )
+        emit(format_, document, lambda: terminal.estimate_text(answer))

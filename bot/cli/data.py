@@ -1,0 +1,92 @@
+"""Commands that fill and keep the ledger: ingest, db."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from bot.cli.options import ConfigOption, SinceOption, UntilOption, day_option
+from bot.cli.output import FAILED, Format, FormatOption, emit, errors_told, progress
+
+
+class IngestSource(StrEnum):
+    """What `ingest` can read in this version."""
+
+    COST_EXPLORER = "cost-explorer"
+    INVENTORY = "inventory"
+    PRICES = "prices"
+    ALL = "all"
+
+
+db = typer.Typer(help="Keep the database.", no_args_is_help=True)
+
+
+def register(app: typer.Typer) -> None:
+    """Add this family to the command line."""
+    app.command()(ingest)
+    app.add_typer(db, name="db")
+
+
+def ingest(
+    source: Annotated[
+        IngestSource, typer.Option("--source", help="Which source to read.")
+    ] = IngestSource.ALL,
+    since: SinceOption = "",
+    until: UntilOption = "",
+    full: Annotated[
+        bool, typer.Option("--full", help="Read every day in detail, moved or not.")
+    ] = False,
+    config: ConfigOption = "",
+    format_: FormatOption = Format.TABLE,
+) -> None:
+    """Read the bill, the fleet and prices into the ledger."""
+    first = day_option(format_, "--since", since)
+    last = day_option(format_, "--until", until)
+    with errors_told(format_):
+        from bot.views import documents, terminal
+        from bot.wiring import open_application
+
+        with open_application(config) as application:
+            outcome = application.ingest(
+                source.value, since=first, until=last, full=full, progress=progress
+            )
+        document = documents.ingest_document(outcome.imports, outcome.errors)
+        document["tag_keys"] = documents.tag_keys_document(outcome.tag_keys)
+        document["notes"] = [*outcome.notes]
+        emit(format_, document, lambda: terminal.ingest_text(outcome))
+    if outcome.has_failed:
+        raise typer.Exit(FAILED)
+
+
+@db.command()
+def upgrade(config: ConfigOption = "", format_: FormatOption = Format.TABLE) -> None:
+    """Bring the database schema to this version."""
+    with errors_told(format_):
+        from bot.wiring import upgrade_database
+
+        before, after = upgrade_database(config)
+        emit(
+            format_,
+            {"before": before, "after": after},
+            lambda: f"schema {before or 'none'} -> {after}",
+        )
+
+
+@db.command()
+def check(config: ConfigOption = "", format_: FormatOption = Format.TABLE) -> None:
+    """Prove on the stored data that sums, rollups and the audit chain hold."""
+    with errors_told(format_):
+        from bot.views import documents, terminal
+        from bot.wiring import open_application
+
+        with open_application(config) as application:
+            checks = application.check_database()
+        emit(
+            format_,
+            documents.checks_document(checks),
+            lambda: terminal.checks_text(checks),
+        )
+    if any(one.ok is False for one in checks):
+        raise typer.Exit(FAILED)

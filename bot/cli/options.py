@@ -1,0 +1,43 @@
+"""Options that several commands share, and how their texts are read."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from typing import Annotated
+
+import typer
+
+from bot.cli.output import Format, USAGE, fail
+
+ConfigOption = Annotated[
+    str,
+    typer.Option(
+        "--config", envvar="GPUCOST_CONFIG", help="Configuration file (YAML)."
+    ),
+]
+SinceOption = Annotated[
+    str, typer.Option("--since", help="First UTC billing day, inclusive (2026-11-01).")
+]
+UntilOption = Annotated[
+    str, typer.Option("--until", help="Last UTC billing day, exclusive; default now.")
+]
+
+
+def day_option(chosen: Format, name: str, text: str) -> date | None:
+    """Read a day, or an instant cut to its UTC day; None when not given."""
+    if not text:
+        return None
+    try:
+        if len(text) == len("2026-11-01"):
+            return date.fromisoformat(text)
+        instant = datetime.fromisoformat(text)
+        return (
+            (instant if instant.tzinfo else instant.replace(tzinfo=UTC))
+            .astimezone(UTC)
+            .date()
+        )
+    except ValueError:
+        fail(
+            chosen, f"{name} must be a day such as 2026-11-01, got {text!r}",
+            code="bad_usage", exit_code=USAGE,
+        )  # fmt: skip

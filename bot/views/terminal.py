@@ -1,0 +1,316 @@
+"""Answers as text for a terminal: aligned tables, plain words; pure.
+
+Control characters of names and tags never reach the terminal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from billing.core.money import Money, Rate
+from billing.core.periods import rfc3339
+from bot.views.answers import (
+    Check,
+    CostAnswer,
+    CostGroup,
+    EstimateAnswer,
+    IngestOutcome,
+    JobLine,
+)
+from bot.views.documents import day_text
+from policies.core.approvals import ApprovalRequest
+from policies.core.finding import Evaluation, Finding
+
+UNKNOWN = "unknown"
+_MARKS = {True: "ok", False: "FAIL", None: "?"}
+
+
+def clean(text: str) -> str:
+    r"""Return text with control characters made visible.
+
+    >>> clean("job\x1b[31m")
+    'job?[31m'
+    """
+    return "".join(char if char.isprintable() else "?" for char in text)
+
+
+def table(rows: Sequence[Sequence[str]], *, right: frozenset[int] = frozenset()) -> str:
+    """Align columns two spaces apart; ``right`` names those aligned to the right.
+
+    >>> print(table([("job", "total"), ("a", "$1.00")], right=frozenset({1})))
+    job  total
+    a    $1.00
+    """
+    shown = [[clean(cell) for cell in row] for row in rows]
+    widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]))]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if column in right else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in shown
+    ]
+    return "\n".join(lines)
+
+
+def amount(value: Money | Rate | None) -> str:
+    """Return an amount for people, or the word for unknown."""
+    return UNKNOWN if value is None else str(value)
+
+
+def when(at: datetime | None) -> str:
+    """Return an instant to the minute, or the word for unknown."""
+    return UNKNOWN if at is None else f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+def cost_text(answer: CostAnswer) -> str:
+    """Return what `gpucost cost` prints."""
+    parts = [_headline(answer), _totals(answer)]
+    if answer.job:
+        parts += _job_sections(answer)
+    if answer.groups:
+        parts.append(_groups(answer.by, answer.groups))
+    parts += _warnings(answer)
+    return "\n\n".join(part for part in parts if part)
+
+
+def _headline(answer: CostAnswer) -> str:
+    subject = answer.job or (f"team {answer.team}" if answer.team else "")
+    subject = subject or (f"account {answer.account}" if answer.account else "all jobs")
+    net = ", credits included" if answer.is_net else ", before credits"
+    return clean(
+        f"{subject}: {answer.total} {answer.metric.value} cost{net}, "
+        f"{when(answer.since)} to {when(answer.until)}"
+    )
+
+
+def _totals(answer: CostAnswer) -> str:
+    rows = [
+        ("billed", str(answer.billed), _through(answer)),
+        ("provisional", str(answer.provisional), "running time x price since then"),
+    ]
+    if answer.credits.nanos:
+        rows.append(("credits", str(answer.credits), "credits and refunds, apart"))
+    if answer.unattributed is not None and answer.unattributed.nanos:
+        rows.append(("untagged", str(answer.unattributed), "part of the total"))
+    return table(rows, right=frozenset({1}))
+
+
+def _through(answer: CostAnswer) -> str:
+    if not answer.billed_through:
+        return "no complete billing day yet"
+    ends = sorted(answer.billed_through.values())
+    if ends[0] == ends[-1]:
+        return f"complete through {when(ends[0])}"
+    return f"complete through {when(ends[0])} to {when(ends[-1])}, by account"
+
+
+def _job_sections(answer: CostAnswer) -> list[str]:
+    owner = f"team {answer.team or UNKNOWN}, owner {answer.owner or UNKNOWN}"
+    facts = [
+        ("burn now", amount(answer.burn)),
+        ("next 24 h", f"{amount(answer.forecast_24h)} if nothing changes"),
+        ("seen", f"{when(answer.first_seen_at)} to {when(answer.last_seen_at)}"),
+    ]
+    running = [
+        (
+            f"{line.count} x {line.instance_type}",
+            line.lifecycle,
+            line.region,
+            f"{line.gpus if line.gpus is not None else UNKNOWN} GPUs",
+            amount(line.rate),
+        )
+        for line in answer.running
+    ]
+    days = [
+        (day_text(day), str(cost), "provisional" if is_open else "")
+        for day, cost, is_open in answer.by_day
+    ]
+    return [
+        clean(owner),
+        table(facts),
+        table(running) if running else "nothing is running now",
+        _groups("category", answer.by_category) if answer.by_category else "",
+        table(days, right=frozenset({1})) if days else "",
+    ]
+
+
+def _groups(by: str, groups: Sequence[CostGroup]) -> str:
+    head = (by, "total", "billed", "provisional")
+    rows = [
+        (group.key, str(group.total), str(group.billed), amount(group.provisional))
+        for group in groups
+    ]
+    return table([head, *rows], right=frozenset({1, 2, 3}))
+
+
+def _warnings(answer: CostAnswer) -> list[str]:
+    lines = [f"not priced: {reason}" for reason in answer.provisional_unknown]
+    lines += [
+        f"stale: {one.source.value} {one.account} as of {when(one.as_of)}: {one.reason}"
+        for one in answer.stale
+    ]
+    return ["\n".join(clean(line) for line in lines)] if lines else []
+
+
+def jobs_text(jobs: Sequence[JobLine]) -> str:
+    """Return what `gpucost jobs` prints."""
+    if not jobs:
+        return "no jobs in this period"
+    head = ("job", "team", "owner", "state", "total", "burn", "instances", "GPUs")
+    rows = [
+        (
+            job.job, job.team or "-", job.owner or "-", job.state, amount(job.total),
+            amount(job.burn), str(job.instances),
+            UNKNOWN if job.gpus is None else str(job.gpus),
+        )
+        for job in jobs
+    ]  # fmt: skip
+    return table([head, *rows], right=frozenset({4, 5, 6, 7}))
+
+
+def estimate_text(answer: EstimateAnswer) -> str:
+    """Return what `gpucost estimate` prints."""
+    estimate = answer.estimate
+    plan = estimate.request
+    head = (
+        f"{plan.count} x {plan.instance_type} for {float(plan.hours):g} h, "
+        f"{plan.purchase.value}, {plan.region}: "
+        f"{estimate.low} to {estimate.high}, expected {estimate.expected}"
+    )
+    price = (
+        f"list price {estimate.list_rate} from {estimate.price_source} of "
+        f"{estimate.price_as_of:%Y-%m-%d}, yours {estimate.yours}; "
+        f"compute {estimate.compute}"
+    )
+    lines = [(line.name, str(line.cost), line.basis) for line in estimate.lines]
+    others = [
+        (one.what, amount(one.expected), one.why) for one in estimate.alternatives
+    ]
+    approval = (
+        f"needs approval: policy {answer.policy}, over {answer.over}"
+        if answer.required
+        else "needs no approval"
+    )
+    parts = [
+        clean(head), clean(price), table(lines, right=frozenset({1})),
+        ("other ways\n" + table(others, right=frozenset({1}))) if others else "",
+        clean(approval),
+    ]  # fmt: skip
+    return "\n\n".join(part for part in parts if part)
+
+
+def ingest_text(outcome: IngestOutcome) -> str:
+    """Return what `gpucost ingest` prints."""
+    rows = [
+        (
+            report.source.value, report.account or "-", report.state,
+            f"{report.since} to {report.until}", f"{report.charges} charges",
+            str(report.total), f"{report.requests} requests, {report.request_cost}",
+            report.message,
+        )
+        for report in outcome.imports
+    ]  # fmt: skip
+    lines = [table(rows)] if rows else []
+    lines += [clean(note) for note in outcome.notes]
+    lines += [
+        clean(
+            f"failed: {one.source} {one.account} {one.region} {one.code}: {one.message}"
+        )
+        for one in outcome.errors
+    ]
+    return "\n".join(lines) or "nothing to read"
+
+
+def plan_text(evaluation: Evaluation) -> str:
+    """Return what `gpucost policy plan` prints."""
+    parts = [_finding_text(finding) for finding in evaluation.findings]
+    parts += [
+        clean(f"unknown: {one.policy}: {one.subject.id}: {one.missing}")
+        for one in evaluation.unknown
+    ]
+    parts += [
+        clean(f"refused: {one.policy}: {one.action}: {one.reason}")
+        for one in evaluation.refused
+    ]
+    return "\n".join(parts) or "no findings"
+
+
+def _finding_text(finding: Finding) -> str:
+    stake = f", {finding.cost_at_stake} at stake" if finding.cost_at_stake else ""
+    head = (
+        f"{finding.severity.value}: {finding.policy} ({finding.kind}, {finding.mode}): "
+        f"{finding.subject.type} {finding.subject.id}"
+        f"{f' of {finding.job}' if finding.job else ''}{stake}"
+    )
+    steps = [f"  would {step.do} at {rfc3339(step.at)}" for step in finding.actions]
+    return "\n".join(
+        clean(line)
+        for line in (head, *(f"  {text}" for text in finding.explanation), *steps)
+    )
+
+
+def checks_text(checks: Sequence[Check]) -> str:
+    """Return what `gpucost doctor` prints."""
+    rows = [(_MARKS[check.ok], check.name, check.message) for check in checks]
+    lines = table(rows).splitlines()
+    for index, check in enumerate(checks):
+        if check.fix and check.ok is not True:
+            lines[index] += f"\n      fix: {clean(check.fix)}"
+    return "\n".join(lines)
+
+
+def approvals_text(
+    requests: Sequence[ApprovalRequest], names: Mapping[str, str]
+) -> str:
+    """Return what `gpucost approval list` prints."""
+    if not requests:
+        return "no requests"
+    rows = [
+        (
+            one.request_id, one.state.value, one.envelope.job, amount(one.high),
+            names.get(one.requester, one.requester) or UNKNOWN, when(one.created_at),
+        )
+        for one in requests
+    ]  # fmt: skip
+    head = ("id", "state", "job", "high", "requester", "asked")
+    return table([head, *rows], right=frozenset({3}))
+
+
+def approval_text(one: ApprovalRequest, names: Mapping[str, str]) -> str:
+    """Return what `gpucost approval show` prints."""
+    envelope = one.envelope
+    rows = [
+        ("request", f"{one.request_id} (version {one.version})"),
+        ("state", one.state.value),
+        ("run", f"{envelope.job}: {envelope.count} x {envelope.instance_type}, "
+                f"{float(envelope.hours):g} h, {envelope.purchase.value}, {envelope.region}"),
+        ("cost", f"{amount(one.low)} to {amount(one.high)}, expected {amount(one.expected)}"),
+        ("requester", names.get(one.requester, one.requester) or UNKNOWN),
+        ("reason", one.reason),
+        ("policy", one.rule.policy if one.rule else "none asks for approval"),
+        ("expires", when(one.expires_at) if one.expires_at else "never"),
+    ]  # fmt: skip
+    rows += [
+        (
+            vote.verdict.value,
+            f"{names.get(vote.person_id, vote.person_id)} {when(vote.at)}",
+        )
+        for vote in one.votes
+    ]
+    return table(rows)
+
+
+def duration_text(span: timedelta) -> str:
+    """Return a duration in its two largest units: ``3 d 4 h``, ``12 min``.
+
+    >>> duration_text(timedelta(hours=76)), duration_text(timedelta(minutes=12))
+    ('3 d 4 h', '12 min')
+    """
+    minutes = int(span.total_seconds()) // 60
+    days, rest = divmod(minutes, 24 * 60)
+    hours, minutes = divmod(rest, 60)
+    units = [(days, "d"), (hours, "h"), (minutes, "min")]
+    shown = [f"{count} {unit}" for count, unit in units if count][:2]
+    return " ".join(shown) or "0 min"
