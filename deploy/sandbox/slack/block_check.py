@@ -27,9 +27,7 @@ class Findings:
         """Record one problem at a JSON pointer."""
         self.messages.append(f"[ERROR] {problem} [json-pointer:{pointer}]")
 
-    def chars(
-        self, value: object, pointer: str, *, most: int, least: int = 1
-    ) -> None:
+    def chars(self, value: object, pointer: str, *, most: int, least: int = 1) -> None:
         """Require a text of `least` to `most` characters."""
         if not isinstance(value, str):
             self.add("must be a string", pointer)

@@ -67,8 +67,10 @@ def _row(found: Findings, row: object, pointer: str, kinds: frozenset[str]) -> N
             found.add(f"unsupported type: {kind}", f"{where}/type")
         elif kind == "raw_text":
             found.chars(holder.get("text"), f"{where}/text", most=TABLE_CHARS_MAX)
-        elif kind == "raw_number" and not is_number(holder.get("value")):
-            found.add("must be a number", f"{where}/value")
+        elif kind == "raw_number":
+            found.chars(holder.get("text"), f"{where}/text", most=TABLE_CHARS_MAX)
+            if not is_number(holder.get("value")):
+                found.add("must be a number", f"{where}/value")
 
 
 def _whole_number(
@@ -157,7 +159,7 @@ def _points(
         value = holder.get("value")
         if not is_number(value):
             found.add("must be a number", f"{where}/value")
-        elif positive and not value > 0:
+        elif positive and not float(value or 0) > 0:
             found.add("must be greater than 0", f"{where}/value")
         labels.append(str(holder.get("label")))
     _unique(found, list(labels), pointer)

@@ -50,11 +50,15 @@ def mentions_in_text(
     found = [_classify(match.group(1), where) for match in _CONTROL.finditer(text)]
     if parse_full:
         rest = _CONTROL.sub(" ", text)
-        for match in _BARE_BROADCAST.finditer(rest):
-            found.append(_mention("broadcast", match.group(1), None, where))
-        for match in _BARE_NAME.finditer(rest):
-            if match.group(1) not in BROADCASTS:
-                found.append(_mention("user", match.group(1), None, where))
+        found += [
+            _mention("broadcast", match.group(1), None, where)
+            for match in _BARE_BROADCAST.finditer(rest)
+        ]
+        found += [
+            _mention("user", match.group(1), None, where)
+            for match in _BARE_NAME.finditer(rest)
+            if match.group(1) not in BROADCASTS
+        ]
     return found
 
 

@@ -128,11 +128,18 @@ def _row(kind: type[Row], document: Mapping[str, Any], where: str) -> Row:
     if unknown:
         message = f"{where}: unknown keys {unknown!r}, expected some of {sorted(known)}"
         raise ValueError(message)
-    values = {
+    values: Json = {
         key: tuple(value) if key in {"scopes", "events"} else value
         for key, value in document.items()
     }
     return kind(**values)
+
+
+def _rows(kind: type[Row], document: Mapping[str, Any], key: str) -> list[Row]:
+    return [
+        _row(kind, item, f"{key}[{index}]")
+        for index, item in enumerate(document.get(key, ()))
+    ]
 
 
 def parse_workspace(document: Mapping[str, Any]) -> Workspace:
@@ -141,24 +148,18 @@ def parse_workspace(document: Mapping[str, Any]) -> Workspace:
     Raises:
         ValueError: a key is not known.
     """
-    rows = {
-        key: [
-            _row(kind, item, f"{key}[{index}]")
-            for index, item in enumerate(document.get(key, ()))
-        ]
-        for key, kind in (("people", Person), ("channels", Channel))
-    }
-    groups = [
-        _row(UserGroup, item, f"groups[{index}]")
-        for index, item in enumerate(document.get("groups", ()))
-    ]
+    known = {item.name for item in fields(Workspace)}
+    unknown = sorted(set(document) - known)
+    if unknown:
+        message = f"unknown keys {unknown!r}, expected some of {sorted(known)}"
+        raise ValueError(message)
     names = {
         key: document[key] for key in ("team_id", "name", "domain") if key in document
     }
     return Workspace(
-        people=[row for row in rows["people"] if isinstance(row, Person)],
-        channels=[row for row in rows["channels"] if isinstance(row, Channel)],
-        groups=groups,
+        people=_rows(Person, document, "people"),
+        channels=_rows(Channel, document, "channels"),
+        groups=_rows(UserGroup, document, "groups"),
         app=_row(AppInstall, document.get("app", {}), "app"),
         **names,
     )
@@ -173,8 +174,12 @@ def example_workspace() -> Workspace:
     """Return a small company: engineers, approvers, a guest and a stranger."""
     bot = AppInstall().bot_user_id
     people = [
-        Person(id="U0MIA", name="mia", real_name="Mia Engineer", email="mia@example.com"),
-        Person(id="U0OMAR", name="omar", real_name="Omar Lead", email="omar@example.com"),
+        Person(
+            id="U0MIA", name="mia", real_name="Mia Engineer", email="mia@example.com"
+        ),
+        Person(
+            id="U0OMAR", name="omar", real_name="Omar Lead", email="omar@example.com"
+        ),
         Person(
             id="U0ADA",
             name="ada",
