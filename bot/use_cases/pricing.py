@@ -1,0 +1,109 @@
+"""The prices a use case works with: the ledger's, else the shipped snapshot's.
+
+The organisation's own overrides and discounts come on top of list prices. A price
+nobody knows is None, never zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from billing.core.gpus import snapshot_price
+from billing.core.money import Rate
+from billing.core.periods import Period
+from billing.core.prices import Price, PriceKey, Purchase
+from billing.core.usage import ResourceKind, UsageInterval
+from billing.ports import PriceLedger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnPrice:
+    """One price or discount of the organisation's own; "" matches everything.
+
+    Attributes:
+        rate: Replaces the list price.
+        discount: Share taken off the list price, 0 to 1.
+    """
+
+    instance_type: str = ""
+    region: str = ""
+    rate: Rate | None = None
+    discount: Fraction = Fraction(0)
+
+    def fits(self, key: PriceKey) -> bool:
+        """Tell whether it speaks of a key."""
+        return self.instance_type in {"", key.product} and self.region in {
+            "",
+            key.region,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PriceBook:
+    """Answers what things cost per hour, out of one unit of work.
+
+    Attributes:
+        own: Overrides first; the first that fits wins.
+    """
+
+    ledger: PriceLedger
+    own: Sequence[OwnPrice] = field(default_factory=tuple)
+
+    def list_price(self, key: PriceKey) -> Price | None:
+        """Return the public price of a key, with its source; None when nobody knows."""
+        return self.list_prices([key]).get(key)
+
+    def list_prices(self, keys: Iterable[PriceKey]) -> Mapping[PriceKey, Price]:
+        """Return the public prices of keys; a key nobody knows is absent."""
+        wanted = list(dict.fromkeys(keys))
+        found = dict(self.ledger.latest_prices(wanted))
+        for key in wanted:
+            shipped = None if key in found else snapshot_price(key)
+            if shipped is not None:
+                found[key] = shipped
+        return found
+
+    def yours(self, price: Price) -> Rate:
+        """Return the organisation's own rate for a public price."""
+        if price.key.purchase is not Purchase.ON_DEMAND:
+            return price.rate
+        for own in self.own:
+            if not own.fits(price.key):
+                continue
+            return own.rate or price.rate.scaled(1 - own.discount)
+        return price.rate
+
+    def history(self, key: PriceKey, period: Period) -> Sequence[Price]:
+        """Return the prices of a key over a period (spot moves), in time order."""
+        return self.ledger.price_history(key, period)
+
+
+def price_keys(interval: UsageInterval) -> tuple[PriceKey, ...]:
+    """Return the keys an interval is priced by; an instance has one, a volume up to three."""
+    if interval.kind is ResourceKind.VOLUME:
+        return _volume_keys(interval)
+    purchase = {
+        "spot": Purchase.SPOT,
+        "capacity-block": Purchase.CAPACITY_BLOCK,
+    }.get(interval.lifecycle.value, Purchase.ON_DEMAND)
+    return (
+        PriceKey(
+            region=interval.region,
+            product=interval.shape,
+            purchase=purchase,
+            platform=interval.platform,
+            tenancy=interval.tenancy,
+            zone=interval.zone if purchase is Purchase.SPOT else "",
+        ),
+    )
+
+
+def _volume_keys(interval: UsageInterval) -> tuple[PriceKey, ...]:
+    names = [f"ebs:{interval.shape}"]
+    if interval.iops is not None:
+        names.append(f"ebs:{interval.shape}:iops")
+    if interval.throughput_mibps is not None:
+        names.append(f"ebs:{interval.shape}:throughput")
+    return tuple(PriceKey(region=interval.region, product=name) for name in names)
