@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 from billing.core.estimate import Alternative, Estimate
 from billing.core.money import Money
-from bot.views.answers import Json, Message
+from bot.views.answers import EstimateAnswer, Json, Message
 from bot.views.blocks import bullets, columns, context, fields, header, section
 from bot.views.text import escape, fallback, name, plain
 from bot.views.words import amount, hours, instant, plural
-from policies.core.approvals import ApprovalRule
 
 ALTERNATIVES_MAX = 5
 _LINES_MAX = 12
 
 
-def estimate_answer(estimate: Estimate, rule: ApprovalRule | None) -> Message:
-    """Render an estimate; `rule` is the approval it would need, None when none."""
+def estimate_answer(answer: EstimateAnswer) -> Message:
+    """Render an estimate and whether somebody must agree first."""
+    estimate = answer.estimate
     ask = estimate.request
     shape = f"{plural(ask.count, 'instance')} of {plain(ask.instance_type, most=40)}"
     title = f"Estimate: {shape} for {hours(ask.hours)}"
@@ -29,7 +29,7 @@ def estimate_answer(estimate: Estimate, rule: ApprovalRule | None) -> Message:
         fields(_figures(estimate)),
         section(f"*What it is made of*\n{_lines(estimate)}"),
         *alternatives_block(estimate.alternatives),
-        section(approval_line(rule)),
+        section(_approval(answer)),
         context(_price_line(estimate)),
     ]
     text = f"{fallback(title, most=140)}: {amount(estimate.expected)} expected, {span}"
@@ -83,13 +83,13 @@ def _alternative(one: Alternative) -> str:
     return f"{escape(one.what, most=120)}: {price}{why}"
 
 
-def approval_line(rule: ApprovalRule | None) -> str:
+def _approval(answer: EstimateAnswer) -> str:
     """Say whether somebody must agree first, and by which policy."""
-    if rule is None:
+    if not answer.required:
         return "No policy asks for an approval of this."
-    people = plural(rule.tier.required, "approval")
-    policy = name(rule.policy)
-    return f"Needs {people} first: over {limit(rule.tier.over)} (policy {policy})."
+    over = "" if answer.over is None else f": over {limit(answer.over)}"
+    policy = f" (policy {name(answer.policy)})" if answer.policy else ""
+    return f"*Needs an approval first*{over}{policy}."
 
 
 def limit(money: Money) -> str:

@@ -42,12 +42,9 @@ def stale_lines(stale: Sequence[Freshness], now: datetime) -> Iterator[str]:
     """Yield one warning per stale source, each naming its account and reason."""
     for one in stale[:_STALE_MAX]:
         account = f" of account {escape(one.account)}" if one.account else ""
-        if one.as_of is None:
-            age = "was never read"
-        else:
-            age = f"was last read {ago(one.as_of, now)}"
+        read = f"last read {ago(one.as_of, now)}" if one.as_of else "never read"
         reason = f": {escape(one.reason, most=200)}" if one.reason else ""
-        yield f"The {SOURCES[one.source]}{account} {age}{reason}"
+        yield f"The {SOURCES[one.source]}{account} was {read}{reason}"
     left = len(stale) - _STALE_MAX
     if left > 0:
         yield f"{left:,} more sources are stale"
