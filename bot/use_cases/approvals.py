@@ -1,0 +1,421 @@
+"""Ask for approval of a run, vote, expire: one transaction each, recorded and posted.
+
+Who may decide is looked up when somebody speaks; the decision itself is a
+compare-and-set, and its audit event and the rewritten card commit with it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from billing.core.errors import GpucostError
+from billing.core.estimate import Estimate, EstimateRequest
+from billing.core.money import Money
+from billing.ports import JobRecord
+from bot.ports import Directory, Json, OutboxMessage, Store, UnitOfWork
+from bot.views.answers import Message
+from bot.views.approval import approval_card, decided_card
+from policies.core.approvals import (
+    ApprovalRequest,
+    ApprovalRule,
+    Envelope,
+    Person,
+    RequestState,
+    Verdict,
+    Vote,
+    job_family,
+    outcome,
+    refusal,
+)
+
+#: Pieces of one run asked for within this time count together.
+SPLIT_WINDOW = timedelta(hours=24)
+
+
+class UnknownRequestError(GpucostError):
+    """There is no approval request of this id."""
+
+    code = "unknown_request"
+    hint = "`gpucost approval list` shows the requests there are"
+
+    def __init__(self, request_id: str) -> None:
+        super().__init__(f"there is no approval request {request_id!r}")
+
+
+class VoteRefusedError(GpucostError):
+    """The vote does not count; nothing was decided."""
+
+    code = "vote_refused"
+    exit_code = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """A run somebody asks approval for.
+
+    Attributes:
+        estimate: None when there is no price; then a person must decide.
+        requester / caller: Pseudonyms of who asks and of who filed it.
+    """
+
+    plan: EstimateRequest
+    estimate: Estimate | None
+    requester: str
+    caller: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VoteOutcome:
+    """What became of a vote.
+
+    Attributes:
+        refused: Why it does not count; "" when it does.
+        left: Approvals still needed.
+    """
+
+    request: ApprovalRequest
+    refused: str = ""
+    left: int = 0
+
+
+def people_names(
+    unit: UnitOfWork, requests: Sequence[ApprovalRequest]
+) -> Mapping[str, str]:
+    """Return what to show for each pseudonym of requests: Slack id, else e-mail."""
+    keys = {
+        key
+        for one in requests
+        for key in (
+            one.requester, one.caller, one.owner, one.decided_by,
+            *(vote.person_id for vote in one.votes),
+        )
+        if key
+    }  # fmt: skip
+    names: dict[str, str] = {}
+    for key in sorted(keys):
+        known = unit.people.lookup(key) or {}
+        names[key] = (
+            known.get("slack_id") or known.get("email") or known.get("name") or ""
+        )
+    return {key: value for key, value in names.items() if value}
+
+
+def card_key(request: ApprovalRequest) -> str:
+    """Return the outbox key of a request's card."""
+    return f"approval:{request.request_id}:{request.version}:card"
+
+
+def file_request(
+    store: Store,
+    ask: Ask,
+    rule: ApprovalRule | None,
+    *,
+    owner: str,
+    record: JobRecord | None,
+    channel: str,
+    now: datetime,
+) -> ApprovalRequest:
+    """Store a request and post its card; an equal live request is returned as it is.
+
+    Without a rule nobody needs to be asked: it is recorded as approved at once.
+    """
+    key = _idempotency_key(ask)
+    request = _request(ask, rule, owner=owner, record=record, key=key, now=now)
+    with store.write() as unit:
+        stored = unit.journal.add_request(request, key)
+        if stored.request_id != request.request_id:
+            return stored
+        unit.audit.append(
+            "approval_requested",
+            actor=ask.caller or ask.requester,
+            subject=request.request_id,
+            data=_audit_data(request),
+            now=now,
+        )
+        if stored.state is RequestState.PENDING and channel:
+            names = people_names(unit, [stored])
+            card = approval_card(stored, people=names, now=now)
+            unit.outbox.put(_post(card_key(stored), channel, card), now)
+        return stored
+
+
+def _request(
+    ask: Ask,
+    rule: ApprovalRule | None,
+    *,
+    owner: str,
+    record: JobRecord | None,
+    key: str,
+    now: datetime,
+) -> ApprovalRequest:
+    estimate, plan = ask.estimate, ask.plan
+    stamp = hashlib.sha256(f"{key}\x1f{now.isoformat()}".encode()).hexdigest()
+    return ApprovalRequest(
+        request_id=f"apr-{stamp[:10]}",
+        version=1,
+        state=RequestState.APPROVED if rule is None else RequestState.PENDING,
+        envelope=Envelope(
+            job=plan.job,
+            instance_type=plan.instance_type,
+            count=plan.count,
+            hours=plan.hours,
+            purchase=plan.purchase,
+            region=plan.region,
+            cost_ceiling=estimate.high if estimate else None,
+        ),
+        requester=ask.requester,
+        caller=ask.caller,
+        owner=owner,
+        reason=ask.reason,
+        low=estimate.low if estimate else None,
+        expected=estimate.expected if estimate else None,
+        high=estimate.high if estimate else None,
+        rule=rule,
+        created_at=now,
+        expires_at=now + timedelta(seconds=rule.expires_after_s) if rule else None,
+        decided_at=now if rule is None else None,
+        team=record.team if record else "",
+        basis=_basis(estimate),
+        alternatives=estimate.alternatives if estimate else (),
+    )
+
+
+def _basis(estimate: Estimate | None) -> str:
+    if estimate is None:
+        return "no price is known for this"
+    as_of = f"{estimate.price_as_of:%Y-%m-%d}"
+    return (
+        f"{estimate.list_rate} list price from the {estimate.price_source} of {as_of}"
+    )
+
+
+def _idempotency_key(ask: Ask) -> str:
+    plan = ask.plan
+    parts = (
+        ask.requester, plan.job, plan.instance_type, str(plan.count), str(plan.hours),
+        plan.purchase.value, plan.region,
+    )  # fmt: skip
+    return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
+
+
+def committed_cost(unit: UnitOfWork, owner: str, job: str, now: datetime) -> Money:
+    """Return what an owner's pieces of one job family already ask for or were granted."""
+    return unit.journal.committed_cost(owner, job_family(job), now - SPLIT_WINDOW)
+
+
+def vote(
+    store: Store,
+    directory: Directory,
+    *,
+    request_id: str,
+    version: int | None,
+    voter: Person,
+    verdict: Verdict,
+    reason: str,
+    asserted: bool,
+    channel: str,
+    now: datetime,
+) -> VoteOutcome:
+    """Count one person's word, decide when it decides, and rewrite the card.
+
+    ``version`` is the one the person saw; None for the current one.
+
+    Raises:
+        UnknownRequestError: No such request.
+    """
+    with store.read() as unit:
+        seen = _known(unit, request_id)
+    approvers = seen.rule.tier.approvers if seen.rule else ()
+    # Asked of Slack at the moment of the click, and before the transaction opens.
+    eligible, _ = directory.resolve(approvers)
+    with store.write() as unit:
+        request = _known(unit, request_id)
+        why = _why_not(request, version, voter, eligible, now)
+        if why:
+            _audit_refusal(unit, request, voter, verdict, why, now)
+            return VoteOutcome(request=request, refused=why)
+        word = Vote(
+            person_id=voter.person_id, verdict=verdict, at=now, reason=reason,
+            asserted=asserted,
+        )  # fmt: skip
+        if not unit.journal.add_vote(request, word):
+            why = "you already spoke on this request"
+            return VoteOutcome(request=request, refused=why)
+        return _after_vote(unit, request, word, channel, now)
+
+
+def _known(unit: UnitOfWork, request_id: str) -> ApprovalRequest:
+    request = unit.journal.request(request_id)
+    if request is None:
+        raise UnknownRequestError(request_id)
+    return request
+
+
+def _why_not(
+    request: ApprovalRequest,
+    version: int | None,
+    voter: Person,
+    eligible: frozenset[str],
+    now: datetime,
+) -> str:
+    if version is not None and version != request.version:
+        return "the request changed since this card was posted; decide on its new card"
+    return refusal(request, voter, eligible, now) or ""
+
+
+def _after_vote(
+    unit: UnitOfWork, request: ApprovalRequest, word: Vote, channel: str, now: datetime
+) -> VoteOutcome:
+    votes = (*request.votes, word)
+    voted = replace(request, votes=votes)
+    unit.audit.append(
+        "approval_voted",
+        actor=word.person_id,
+        subject=request.request_id,
+        data={
+            "verdict": word.verdict.value, "version": request.version,
+            "asserted": word.asserted,
+        },
+        now=now,
+    )  # fmt: skip
+    state = outcome(voted, votes, now)
+    required = request.rule.tier.required if request.rule else 1
+    yes = sum(one.verdict is Verdict.APPROVE for one in votes)
+    if state is RequestState.PENDING:
+        _rewrite_card(unit, voted, channel, now)
+        return VoteOutcome(request=voted, left=max(required - yes, 0))
+    decided = _decide(unit, voted, state, by=word.person_id, channel=channel, now=now)
+    if decided is None:
+        return VoteOutcome(
+            request=_known(unit, request.request_id), refused="it was decided meanwhile"
+        )
+    return VoteOutcome(request=decided)
+
+
+def _decide(
+    unit: UnitOfWork,
+    request: ApprovalRequest,
+    state: RequestState,
+    *,
+    by: str,
+    channel: str,
+    now: datetime,
+) -> ApprovalRequest | None:
+    if not unit.journal.decide(request, state, by=by, now=now):
+        return None
+    decided = replace(request, state=state, decided_at=now, decided_by=by)
+    unit.audit.append(
+        f"approval_{state.value}",
+        actor=by or "gpucost",
+        subject=request.request_id,
+        data={"version": request.version},
+        now=now,
+    )
+    _rewrite_card(unit, decided, channel, now)
+    return decided
+
+
+def expire_due(
+    store: Store, *, channel: str, now: datetime
+) -> Sequence[ApprovalRequest]:
+    """Deny by default what nobody decided in time."""
+    expired: list[ApprovalRequest] = []
+    with store.write() as unit:
+        for request in unit.journal.requests(state=RequestState.PENDING, limit=1000):
+            if outcome(request, request.votes, now) is not RequestState.EXPIRED:
+                continue
+            done = _decide(
+                unit, request, RequestState.EXPIRED, by="", channel=channel, now=now
+            )
+            if done is not None:
+                expired.append(done)
+    return expired
+
+
+def cancel(
+    store: Store, request_id: str, *, by: str, channel: str, now: datetime
+) -> ApprovalRequest:
+    """Withdraw a pending request; only who asked or filed it may.
+
+    Raises:
+        UnknownRequestError: No such request.
+        VoteRefusedError: It is decided, or somebody else's.
+    """
+    with store.write() as unit:
+        request = _known(unit, request_id)
+        if by not in {request.requester, request.caller}:
+            raise VoteRefusedError("only who asked for it may cancel a request")
+        done = _decide(
+            unit, request, RequestState.CANCELLED, by=by, channel=channel, now=now
+        )
+        if done is None:
+            raise VoteRefusedError(f"the request is {request.state.value} already")
+        return done
+
+
+def _audit_refusal(
+    unit: UnitOfWork,
+    request: ApprovalRequest,
+    voter: Person,
+    verdict: Verdict,
+    why: str,
+    now: datetime,
+) -> None:
+    unit.audit.append(
+        "approval_vote_refused",
+        actor=voter.person_id,
+        subject=request.request_id,
+        data={"verdict": verdict.value, "reason": why},
+        now=now,
+    )
+
+
+def _audit_data(request: ApprovalRequest) -> Json:
+    envelope = request.envelope
+    return {
+        "job": envelope.job,
+        "instance_type": envelope.instance_type,
+        "count": envelope.count,
+        "hours": str(envelope.hours),
+        "purchase": envelope.purchase.value,
+        "region": envelope.region,
+        "cost_ceiling": envelope.cost_ceiling.text() if envelope.cost_ceiling else None,
+        "policy": request.rule.policy if request.rule else None,
+        "requester": request.requester,
+        "owner": request.owner,
+        "state": request.state.value,
+    }
+
+
+def _post(key: str, channel: str, message: Message) -> OutboxMessage:
+    payload: Json = {"text": message.text, "blocks": [*message.blocks]}
+    return OutboxMessage(key=key, kind="post", channel=channel, payload=payload)
+
+
+def _rewrite_card(
+    unit: UnitOfWork, request: ApprovalRequest, channel: str, now: datetime
+) -> None:
+    """Queue the card's new face; the last one queued is what people end up seeing."""
+    original = card_key(request)
+    if unit.outbox.find(original) is None:
+        return
+    names = people_names(unit, [request])
+    card = (
+        approval_card(request, people=names, now=now)
+        if request.state is RequestState.PENDING
+        else decided_card(request, people=names)
+    )
+    unit.outbox.put(
+        OutboxMessage(
+            key=f"{original}:{request.state.value}:{len(request.votes)}",
+            kind="update",
+            channel=channel,
+            payload={"text": card.text, "blocks": [*card.blocks]},
+            ref=original,
+        ),
+        now,
+    )
