@@ -1,0 +1,133 @@
+"""Which accelerator instances and volumes exist, across accounts and regions.
+
+The server filters: instance types of accelerator families, and anything that carries
+a job tag. Must not know prices, intervals or what anybody does with the facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from billing.aws.calls import Call, Place, pages, whole
+from billing.aws.ec2_answers import instance_from, volume_from
+from billing.aws.scopes import Scope, read_scopes
+from billing.aws.session import AwsClients
+from billing.core.charges import Source
+from billing.core.fleet import FleetObservation, Instance, Volume
+
+SOURCE = Source.INVENTORY.value
+
+#: `instance-type` patterns of every family with accelerators.
+ACCELERATOR_TYPES = ("p*.*", "g*.*", "trn*.*", "inf*.*", "dl*.*", "vt*.*")
+
+PAGE_SIZE = 1_000
+VOLUME_PAGE_SIZE = 500
+#: EC2 takes at most this many values in one filter.
+FILTER_VALUES_MAX = 200
+
+INSTANCES = Call(
+    source=SOURCE,
+    method="describe_instances",
+    permission="ec2:DescribeInstances",
+    required=("Reservations",),
+    page_in="NextToken",
+    page_out="NextToken",
+)
+VOLUMES = Call(
+    source=SOURCE,
+    method="describe_volumes",
+    permission="ec2:DescribeVolumes",
+    required=("Volumes",),
+    page_in="NextToken",
+    page_out="NextToken",
+)
+PERMISSIONS = (INSTANCES.permission, VOLUMES.permission)
+
+Filters = list[dict[str, Any]]
+Found = tuple[tuple[Instance, ...], tuple[Volume, ...]]
+
+
+class Ec2FleetSource:
+    """Reads instances and volumes of every configured scope at once.
+
+    Args:
+        scopes: ``(account, region)`` pairs to read.
+        job_tag_keys: Tag keys that make any instance or volume interesting.
+    """
+
+    def __init__(
+        self,
+        clients: AwsClients,
+        scopes: Sequence[Scope],
+        *,
+        job_tag_keys: Sequence[str] = (),
+    ) -> None:
+        self._clients = clients
+        self._scopes = tuple(scopes)
+        self._keys = tuple(job_tag_keys)
+
+    def observe(self, now: datetime) -> FleetObservation:
+        """Read every configured scope; a failing one is named, never dropped."""
+        found, failures = read_scopes(SOURCE, self._scopes, self._read)
+        instances = [one for _, (some, _) in found for one in some]
+        volumes = [one for _, (_, some) in found for one in some]
+        return FleetObservation(
+            observed_at=now,
+            instances=tuple(sorted(instances, key=lambda one: one.resource_id)),
+            volumes=tuple(sorted(volumes, key=lambda one: one.resource_id)),
+            scanned=tuple(scope for scope, _ in found),
+            failures=tuple(failures),
+        )
+
+    def _read(self, account: str, region: str) -> Found:
+        place = Place(account=account, region=region)
+        client = self._clients.client("ec2", account=account, region=region)
+        instances = {
+            one.resource_id: one
+            for filters in self._instance_filters()
+            for one in _instances(client, filters, place)
+        }
+        volumes = {
+            one.resource_id: one
+            for filters in self._volume_filters(sorted(instances))
+            for one in _volumes(client, filters, place)
+        }
+        return tuple(instances.values()), tuple(volumes.values())
+
+    def _instance_filters(self) -> Iterator[Filters]:
+        yield [{"Name": "instance-type", "Values": list(ACCELERATOR_TYPES)}]
+        yield from self._tagged()
+
+    def _volume_filters(self, instance_ids: Sequence[str]) -> Iterator[Filters]:
+        for start in range(0, len(instance_ids), FILTER_VALUES_MAX):
+            some = list(instance_ids[start : start + FILTER_VALUES_MAX])
+            yield [{"Name": "attachment.instance-id", "Values": some}]
+        yield from self._tagged()
+
+    def _tagged(self) -> Iterator[Filters]:
+        if self._keys:
+            yield [{"Name": "tag-key", "Values": list(self._keys)}]
+
+
+def _instances(client: Any, filters: Filters, place: Place) -> Iterator[Instance]:
+    asked = {"Filters": filters, "MaxResults": PAGE_SIZE}
+    for page in pages(client, INSTANCES, asked, place=place):
+        with whole(INSTANCES, place):
+            found = [
+                instance_from(raw, place.account, place.region)
+                for reservation in page["Reservations"]
+                for raw in reservation.get("Instances", ())
+            ]
+        yield from found
+
+
+def _volumes(client: Any, filters: Filters, place: Place) -> Iterator[Volume]:
+    asked = {"Filters": filters, "MaxResults": VOLUME_PAGE_SIZE}
+    for page in pages(client, VOLUMES, asked, place=place):
+        with whole(VOLUMES, place):
+            found = [
+                volume_from(raw, place.account, place.region) for raw in page["Volumes"]
+            ]
+        yield from found
