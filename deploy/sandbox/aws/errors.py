@@ -55,9 +55,7 @@ def render_error(error: AwsError, protocol: str) -> Reply:
     }
     if protocol == "smithy-rpc-v2-cbor":
         headers["smithy-protocol"] = "rpc-v2-cbor"
-    return Reply(
-        status=error.status, headers=headers, body=body, error_code=error.code
-    )
+    return Reply(status=error.status, headers=headers, body=body, error_code=error.code)
 
 
 def _body(error: AwsError, protocol: str, request_id: str) -> tuple[bytes, str]:

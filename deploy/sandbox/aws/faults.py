@@ -4,6 +4,8 @@ It must not know how a fault is carried out on the wire, only which one applies 
 call. Percentages draw from a seeded generator, so a run can be repeated.
 """
 
+# ruff: noqa: ANN401  # values of untyped wire data
+
 from __future__ import annotations
 
 import random
@@ -88,8 +90,8 @@ class Fault:
         seen = (service, operation, region, account)
         return all(w in (None, s) for w, s in zip(wanted, seen, strict=True))
 
-    def error(self, service: str) -> AwsError | None:
-        """Return the error that this fault answers with, if it is one."""
+    def check(self, service: str) -> None:
+        """Raise the error that this fault answers with, if it is one."""
         if self.kind == "throttle":
             table, default = THROTTLE_CODES, ("ThrottlingException", 400)
             text = "Rate exceeded"
@@ -103,9 +105,9 @@ class Fault:
             table, default = {}, ("InternalFailure", 500)
             text = "We encountered an internal error. Please try again."
         else:
-            return None
+            return
         code, status = table.get(service, default)
-        return AwsError(self.code or code, text, status=self.status or status)
+        raise AwsError(self.code or code, text, status=self.status or status)
 
 
 class Faults:
@@ -115,7 +117,7 @@ class Faults:
         """Start with none."""
         self._items: list[Fault] = []
         self._lock = threading.Lock()
-        self._random = random.Random(seed)  # noqa: S311  # repeatable, not secret
+        self._random = random.Random(seed)  # repeatable, not secret
 
     def add(self, fault: Fault | None = None, **fields: Any) -> Fault:
         """Switch a fault on, given whole or by its fields."""

@@ -5,6 +5,8 @@ required members; enum values, patterns and upper bounds it leaves to the servic
 the double checks them here.
 """
 
+# ruff: noqa: ANN401  # values of untyped wire data
+
 from __future__ import annotations
 
 import re
@@ -73,21 +75,27 @@ def validation_text(found: list[str]) -> str:
 def _check(shape: Shape, value: Any, path: str) -> Iterator[str]:
     expected = PYTHON_TYPES[shape.type_name]
     wrong_bool = isinstance(value, bool) and shape.type_name != "boolean"
-    if not isinstance(value, expected) or wrong_bool:
+    if wrong_bool or not isinstance(value, expected):
         yield f"Value at '{path}' failed to satisfy constraint: {shape.type_name} type"
-    elif isinstance(shape, StructureShape):
+        return
+    if isinstance(shape, StructureShape):
         yield from _check_structure(shape, value, path)
-    elif isinstance(shape, ListShape):
-        yield from _check_size(shape, len(value), value, path)
-        for index, item in enumerate(value):
-            yield from _check(shape.member, item, f"{path}.{index + 1}.member")
-    elif isinstance(shape, MapShape):
-        for key, item in value.items():
-            yield from _check(shape.value, item, f"{path}.{key}")
+    elif isinstance(shape, ListShape | MapShape):
+        yield from _check_items(shape, value, path)
     elif isinstance(value, str):
         yield from _check_text(shape, value, path)
-    elif isinstance(value, int | float):
+    elif not isinstance(value, bool):
         yield from _check_size(shape, value, value, path)
+
+
+def _check_items(shape: ListShape | MapShape, value: Any, path: str) -> Iterator[str]:
+    if isinstance(shape, MapShape):
+        for key, item in value.items():
+            yield from _check(shape.value, item, f"{path}.{key}")
+        return
+    yield from _check_size(shape, len(value), value, path)
+    for index, item in enumerate(value):
+        yield from _check(shape.member, item, f"{path}.{index + 1}.member")
 
 
 def _check_structure(
