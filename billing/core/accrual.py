@@ -1,0 +1,385 @@
+"""Provisional cost: running intervals times prices, to the second.
+
+What AWS bills by time is followed: an instance costs at least 60 seconds at each start
+(booked where it started), pending time nothing, spot capacity that AWS took back in
+its first hour nothing, a volume its size by the hour of a 730-hour month. A missing
+price is named, never zero. Sums are exact: parts of an interval (days, jobs, windows)
+always add up to the whole, because each is the difference of two rounded running totals.
+Pure; knows no store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from billing.core.attribution import TagKeys, split_by_job
+from billing.core.charges import CostCategory
+from billing.core.fleet import Lifecycle
+from billing.core.money import Money, Rate
+from billing.core.periods import Period, start_of
+from billing.core.prices import Price, PriceKey, Purchase
+from billing.core.usage import ResourceKind, TagSpan, UsageInterval
+
+MINIMUM = timedelta(seconds=60)
+FREE_WHEN_RECLAIMED_WITHIN = timedelta(hours=1)
+CAPACITY_BLOCK_REASON = "capacity block: its fee was paid at purchase"
+NO_PRICE_REASON = "no price known"
+
+_MICROSECOND = timedelta(microseconds=1)
+_HOUR = timedelta(hours=1) // _MICROSECOND
+_DAY = 24 * _HOUR
+_EPOCH_DAY = date(1970, 1, 1)
+_EPOCH = start_of(_EPOCH_DAY)
+_PURCHASES = {
+    Lifecycle.ON_DEMAND: Purchase.ON_DEMAND,
+    Lifecycle.SPOT: Purchase.SPOT,
+    Lifecycle.CAPACITY_BLOCK: Purchase.CAPACITY_BLOCK,
+}
+#: Performance that has a price, and how much of it comes with the volume.
+_INCLUDED = {
+    "ebs:gp3:iops": 3000,
+    "ebs:gp3:throughput": 125,
+    "ebs:io1:iops": 0,
+    "ebs:io2:iops": 0,
+}
+
+Prices = Mapping[PriceKey, Sequence[Price]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class CellKey:
+    """What the amounts of one cell have in common; ``job`` "" is untagged."""
+
+    job: str
+    account: str
+    day: date
+    cost_category: CostCategory
+    region: str
+    shape: str
+    lifecycle: Lifecycle
+    currency: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccruedCell:
+    """Accrued cost of one key.
+
+    Attributes:
+        running: Time of all resources of the cell, one after the other.
+    """
+
+    key: CellKey
+    amount: Money
+    running: timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Unpriced:
+    """Running time that no price is known for.
+
+    Attributes:
+        resources: How many resources it concerns.
+    """
+
+    job: str
+    product: str
+    region: str
+    purchase: Purchase
+    reason: str
+    resources: int
+
+    @property
+    def text(self) -> str:
+        """Return it for a person: ``p5e.48xlarge spot in us-east-1 (…)``."""
+        what = f"{self.product} {self.purchase} in {self.region}"
+        return f"{what} ({self.reason}; resources: {self.resources})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accrued:
+    """Everything accrued in a period, sorted by key.
+
+    Attributes:
+        unknown: What could not be priced; its cost is in no cell.
+        free: Ids of spot instances that AWS took back in their first hour.
+    """
+
+    cells: tuple[AccruedCell, ...] = ()
+    unknown: tuple[Unpriced, ...] = ()
+    free: tuple[str, ...] = ()
+
+
+def price_keys(interval: UsageInterval) -> tuple[PriceKey, ...]:
+    """Return the keys of every price that an interval may need.
+
+    An instance has one, a volume one for its size and one for each performance
+    beyond what is included.
+    """
+    return tuple(key for key, _ in quantities(interval))
+
+
+def billed_end(interval: UsageInterval, now: datetime) -> datetime:
+    """Return the end of the time that costs, without the 60-second minimum."""
+    end = interval.ended_at if interval.ended_at is not None else now
+    return max(end, interval.started_at)
+
+
+def accrue(
+    intervals: Iterable[UsageInterval],
+    tags: Iterable[TagSpan],
+    prices: Prices,
+    period: Period,
+    *,
+    now: datetime,
+    keys: TagKeys,
+    billed_through: Mapping[str, datetime] | None = None,
+) -> Accrued:
+    """Accrue the cost of intervals within a period, by job, day and shape.
+
+    Args:
+        intervals: May reach out of the period on both sides.
+        tags: History of the intervals' resources and of their parents.
+        prices: For each key its prices over time (a series for spot); no zeros.
+        period: What is asked for.
+        now: Running intervals count up to it.
+        keys: Which tags name the job.
+        billed_through: Per account, the instant before which nothing is provisional.
+    """
+    spans: dict[str, list[TagSpan]] = {}
+    for span in tags:
+        spans.setdefault(span.resource_id, []).append(span)
+    tally = _Tally(prices)
+    for interval in intervals:
+        since = max((billed_through or {}).get(interval.account, _EPOCH), period.start)
+        end = billed_end(interval, now)
+        start, until = max(interval.started_at, since), min(end, period.end)
+        if is_free(interval):
+            if start < until:
+                tally.free.add(interval.resource_id)
+            continue
+        if start < until:
+            for job, part in _jobs(interval, Period(start, until), spans, keys):
+                tally.add(interval, job, part)
+        ran = end - interval.started_at
+        is_start = since <= interval.started_at < period.end
+        has_minimum = interval.kind is ResourceKind.INSTANCE and ran < MINIMUM
+        if has_minimum and is_start and interval.started_at <= now:
+            _book_minimum(tally, interval, spans, keys, ran=ran)
+    return tally.accrued()
+
+
+def is_free(interval: UsageInterval) -> bool:
+    """Tell whether AWS does not charge it: spot taken back in its first hour."""
+    return (
+        interval.lifecycle is Lifecycle.SPOT
+        and interval.is_reclaimed is True
+        and interval.ended_at is not None
+        and interval.ended_at - interval.started_at < FREE_WHEN_RECLAIMED_WITHIN
+    )
+
+
+def _jobs(
+    interval: UsageInterval,
+    part: Period,
+    spans: Mapping[str, list[TagSpan]],
+    keys: TagKeys,
+) -> list[tuple[str, Period]]:
+    own = spans.get(interval.resource_id, [])
+    parent = spans.get(interval.parent_id, []) if interval.parent_id else []
+    return split_by_job(part, own, keys, parent=parent)
+
+
+def _book_minimum(
+    tally: _Tally,
+    interval: UsageInterval,
+    spans: Mapping[str, list[TagSpan]],
+    keys: TagKeys,
+    *,
+    ran: timedelta,
+) -> None:
+    """Book what a run shorter than the minimum lacks, once: where it started."""
+    start = interval.started_at
+    first = Period(start, start + _MICROSECOND)
+    ((job, _),) = _jobs(interval, first, spans, keys)
+    tally.add_minimum(interval, job, ran)
+
+
+class _Tally:
+    """Sums by cell while intervals are walked; amounts in integers only."""
+
+    def __init__(self, prices: Prices) -> None:
+        self._prices = prices
+        self._series: dict[PriceKey, list[tuple[int, Rate]]] = {}
+        self._cells: dict[CellKey, list[int]] = {}
+        self._unknown: dict[tuple[str, PriceKey], set[str]] = {}
+        self.free: set[str] = set()
+
+    def add(self, interval: UsageInterval, job: str, part: Period) -> None:
+        """Add one part of an interval that belongs to one job."""
+        start, end = _micros(part.start), _micros(part.end)
+        for number, (key, units) in enumerate(quantities(interval)):
+            for base, since, until, rate in self._rates(key, start, end):
+                if rate is None:
+                    self._miss(job, key, interval)
+                    continue
+                # Running totals begin where the price does, or the interval: never
+                # at a bound of the question, so that answers add up exactly.
+                origin = max(_micros(interval.started_at), base)
+                nanos = rate.nanos * units
+                for day, first, last in _days(since, until):
+                    cost = _cost(nanos, last - origin) - _cost(nanos, first - origin)
+                    cell = _cell(interval, job, day, rate.currency)
+                    self._book(cell, cost, 0 if number else last - first)
+
+    def add_minimum(self, interval: UsageInterval, job: str, ran: timedelta) -> None:
+        """Add what a run shorter than the minimum lacks, on the day of its start."""
+        instant = _micros(interval.started_at)
+        done, least = ran // _MICROSECOND, MINIMUM // _MICROSECOND
+        for key, units in quantities(interval):
+            ((_, _, _, rate),) = self._rates(key, instant, instant + 1)
+            if rate is None:
+                self._miss(job, key, interval)
+                continue
+            nanos = rate.nanos * units
+            cell = _cell(interval, job, instant // _DAY, rate.currency)
+            self._book(cell, _cost(nanos, least) - _cost(nanos, done), least - done)
+
+    def accrued(self) -> Accrued:
+        """Return the sums, sorted."""
+        cells = [
+            AccruedCell(
+                key=key,
+                amount=Money(nanos, key.currency),
+                running=running * _MICROSECOND,
+            )
+            for key, (nanos, running) in self._cells.items()
+        ]
+        unknown = [
+            Unpriced(
+                job=job,
+                product=key.product,
+                region=key.region,
+                purchase=key.purchase,
+                reason=missing_reason(key),
+                resources=len(resources),
+            )
+            for (job, key), resources in self._unknown.items()
+        ]
+        return Accrued(
+            cells=tuple(sorted(cells, key=lambda cell: cell.key)),
+            unknown=tuple(sorted(unknown)),
+            free=tuple(sorted(self.free)),
+        )
+
+    def _book(self, key: CellKey, nanos: int, running: int) -> None:
+        sums = self._cells.setdefault(key, [0, 0])
+        sums[0] += nanos
+        sums[1] += running
+
+    def _miss(self, job: str, key: PriceKey, interval: UsageInterval) -> None:
+        self._unknown.setdefault((job, key), set()).add(interval.resource_id)
+
+    def _rates(
+        self, key: PriceKey, start: int, end: int
+    ) -> Iterator[tuple[int, int, int, Rate | None]]:
+        """Yield ``(since when the price holds, start, end, rate)``; None is unknown."""
+        series = self._series.get(key)
+        if series is None:
+            series = self._series[key] = price_series(self._prices.get(key, ()))
+        base, rate, since = start, None, start
+        for held_from, next_rate in series:
+            if held_from > since:
+                until = min(held_from, end)
+                yield base, since, until, rate
+                since = until
+            if since >= end:
+                return
+            base, rate = held_from, next_rate
+        yield base, since, end, rate
+
+
+def price_series(prices: Iterable[Price]) -> list[tuple[int, Rate]]:
+    """Order prices by when they begin (microseconds since 1970) without zeros.
+
+    A price without a beginning always held; of two with one beginning the newer counts.
+    """
+    chosen: dict[int, Price] = {}
+    for price in prices:
+        held_from = 0 if price.effective_from is None else _micros(price.effective_from)
+        before = chosen.get(held_from)
+        if price.rate.nanos > 0 and (before is None or before.as_of <= price.as_of):
+            chosen[held_from] = price
+    return [(held_from, chosen[held_from].rate) for held_from in sorted(chosen)]
+
+
+def missing_reason(key: PriceKey) -> str:
+    """Say why a key has no price."""
+    if key.purchase is Purchase.CAPACITY_BLOCK:
+        return CAPACITY_BLOCK_REASON
+    return NO_PRICE_REASON
+
+
+def quantities(interval: UsageInterval) -> Iterator[tuple[PriceKey, int]]:
+    """Yield each price key of an interval with how many units of it are used."""
+    if interval.kind is ResourceKind.INSTANCE:
+        purchase = _PURCHASES[interval.lifecycle]
+        zone = interval.zone if purchase is Purchase.SPOT else ""
+        yield (
+            PriceKey(
+                region=interval.region,
+                product=interval.shape,
+                purchase=purchase,
+                platform=interval.platform,
+                tenancy=interval.tenancy,
+                zone=zone,
+            ),
+            1,
+        )
+        return
+    for suffix, amount in (
+        ("", interval.size_gib),
+        (":iops", interval.iops),
+        (":throughput", interval.throughput_mibps),
+    ):
+        product = f"ebs:{interval.shape}{suffix}"
+        has_price = not suffix or product in _INCLUDED
+        units = (amount or 0) - _INCLUDED.get(product, 0)
+        if has_price and units > 0:
+            yield PriceKey(region=interval.region, product=product), units
+
+
+def _cell(interval: UsageInterval, job: str, day: int, currency: str) -> CellKey:
+    is_volume = interval.kind is ResourceKind.VOLUME
+    return CellKey(
+        job=job,
+        account=interval.account,
+        day=_EPOCH_DAY + timedelta(days=day),
+        cost_category=CostCategory.STORAGE if is_volume else CostCategory.COMPUTE,
+        region=interval.region,
+        shape=interval.shape,
+        lifecycle=interval.lifecycle,
+        currency=currency,
+    )
+
+
+def _days(start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Yield ``(day number, start, end)`` of the parts of a span by UTC day."""
+    while start < end:
+        day = start // _DAY
+        stop = min(end, (day + 1) * _DAY)
+        yield day, start, stop
+        start = stop
+
+
+def _cost(nanos_per_hour: int, micros: int) -> int:
+    """Return the cost of a length of time, rounded half-even to a nano-unit."""
+    quotient, rest = divmod(nanos_per_hour * micros, _HOUR)
+    if 2 * rest > _HOUR or (2 * rest == _HOUR and quotient % 2):
+        quotient += 1
+    return quotient
+
+
+def _micros(instant: datetime) -> int:
+    return (instant - _EPOCH) // _MICROSECOND
