@@ -1,0 +1,314 @@
+"""What a command asks: text in, a ``Question`` or everything wrong with it out.
+
+Pure: the instant of asking is a parameter. A single word that is no verb is a job.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import get_close_matches
+from fractions import Fraction
+
+from bot.slack.windows import Window, read_window
+from bot.slack.words import Words, read_words
+
+#: Verbs that take nothing but a window or nothing at all.
+SIMPLE = ("approvals", "idle", "coverage", "checkpoints", "untagged", "resume", "help")
+VERBS = (
+    *("cost", "top", "team", "account", "estimate", "request", "digest", "pause"),
+    *SIMPLE,
+)
+#: Verbs that change something: a repeated delivery of one is not done again.
+CHANGING = frozenset({"request", "pause", "resume"})
+PURCHASES = (
+    *("on-demand", "spot", "savings-plan", "reserved", "capacity-block", "odcr"),
+    "training-plan",
+)
+TOP_BY = ("job", "team", "account", "category", "service", "region")
+
+COUNT_MAX = 10_000
+HOURS_MAX = 24 * 366
+_OPTIONS = {
+    "cost": {"since", "until"},
+    "estimate": {
+        *("instance-type", "count", "hours", "purchase", "region", "job", "name"),
+        *("time-limit", "reason"),
+    },
+}
+_FLAGS = frozenset({"time-limit"})
+_INSTANCE = re.compile(r"(?:ml\.)?[a-z][a-z0-9-]{0,24}\.[a-z0-9-]{2,20}")
+_COUNT = re.compile(r"[xX\u00d7](\d{1,6})|(\d{1,6})[xX\u00d7]")
+_HOURS = re.compile(r"(\d{1,6}(?:\.\d{1,4})?)\s?(h|d|w|m|min|hours?|days?|weeks?)?")
+_UNITS = {
+    "": Fraction(1),
+    "h": Fraction(1),
+    "d": Fraction(24),
+    "w": Fraction(168),
+    "m": Fraction(1, 60),
+}
+_REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-\d")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What somebody plans to run, as typed.
+
+    Attributes:
+        region: "" for the configured one.
+    """
+
+    instance_type: str
+    count: int
+    hours: Fraction
+    purchase: str = "on-demand"
+    region: str = ""
+    job: str = ""
+    reason: str = ""
+    is_time_limit: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One command, read.
+
+    Attributes:
+        verb: ``menu`` or one of ``VERBS``.
+        target: Job, team, account, ISO week or reason, by verb; "" when none.
+        by: Breakdown of ``top``.
+        window: None when none was typed.
+        near: Verbs that a mistyped job name may have meant.
+    """
+
+    verb: str
+    target: str = ""
+    by: str = ""
+    window: Window | None = None
+    run: Run | None = None
+    near: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BadQuestion:
+    """Everything that is wrong with a command, and what may have been meant."""
+
+    problems: tuple[str, ...]
+    near: tuple[str, ...] = ()
+
+
+def read_question(text: str, now: datetime) -> Question | BadQuestion:
+    """Read the text after the command."""
+    words = read_words(text, flags=_FLAGS)
+    if words.problems:
+        return BadQuestion(problems=words.problems)
+    if not words.plain and not words.options:
+        return Question(verb="menu")
+    verb = words.plain[0].lower() if words.plain else ""
+    reader = _READERS.get(verb)
+    if reader is not None:
+        return reader(words.plain[1:], words, now)
+    return _job(words.plain, words, now)
+
+
+def _unknown_options(words: Words, known: set[str]) -> tuple[str, ...]:
+    return tuple(
+        f"unknown option --{key}" + _meant(get_close_matches(key, known, n=1))
+        for key in words.options
+        if key not in known
+    )
+
+
+def _meant(near: Sequence[str]) -> str:
+    return f", did you mean --{near[0]}?" if near else ""
+
+
+def _window(
+    rest: Sequence[str], words: Words, now: datetime
+) -> tuple[Window | None, tuple[str, ...]]:
+    """Read a window from the words left over and from ``--since`` and ``--until``."""
+    problems = list(_unknown_options(words, _OPTIONS["cost"]))
+    window = read_window(rest, now) if rest else None
+    if rest and window is None:
+        problems.append(f"not a time I know: {' '.join(rest)!r}, try 7d or last week")
+    since, until = words.options.get("since"), words.options.get("until")
+    if since is not None:
+        window = read_window(["since", *since.split()], now)
+        if window is None:
+            problems.append(f"--since must be a day such as 2026-11-01, got {since!r}")
+    if until is not None:
+        ends = read_window([until], now)
+        if ends is None or window is None:
+            problems.append("--until must be a day such as 2026-11-30, after a --since")
+        else:
+            window = Window(since=window.since, until=ends.since)
+    return window, tuple(problems)
+
+
+def _job(rest: Sequence[str], words: Words, now: datetime) -> Question | BadQuestion:
+    if not rest:
+        return BadQuestion(problems=("say which job, such as job-123",))
+    job, *times = rest
+    near = tuple(get_close_matches(job.lower(), VERBS, n=2, cutoff=0.7))
+    window, problems = _window(times, words, now)
+    if problems:
+        return BadQuestion(problems=problems, near=near)
+    return Question(verb="cost", target=job, window=window, near=near)
+
+
+def _cost(rest: Sequence[str], words: Words, now: datetime) -> Question | BadQuestion:
+    return _job(rest, words, now)
+
+
+def _top(rest: Sequence[str], words: Words, now: datetime) -> Question | BadQuestion:
+    by = "job"
+    if rest:
+        singular = {"categories": "category"}.get(rest[0].lower())
+        asked = singular or rest[0].lower().removesuffix("s")
+        if asked in TOP_BY:
+            by, rest = asked, rest[1:]
+    window, problems = _window(rest, words, now)
+    if problems:
+        return BadQuestion(problems=problems)
+    return Question(verb="top", by=by, window=window)
+
+
+def _named(verb: str, example: str) -> Callable[..., Question | BadQuestion]:
+    def read(
+        rest: Sequence[str], words: Words, now: datetime
+    ) -> Question | BadQuestion:
+        if not rest:
+            return BadQuestion(problems=(f"say which {verb}, such as {example}",))
+        window, problems = _window(rest[1:], words, now)
+        if problems:
+            return BadQuestion(problems=problems)
+        return Question(verb=verb, target=rest[0], window=window)
+
+    return read
+
+
+def _simple(verb: str) -> Callable[..., Question | BadQuestion]:
+    def read(
+        rest: Sequence[str], words: Words, now: datetime
+    ) -> Question | BadQuestion:
+        window, problems = _window(rest, words, now)
+        if problems:
+            return BadQuestion(problems=problems)
+        return Question(verb=verb, window=window)
+
+    return read
+
+
+def _digest(rest: Sequence[str], words: Words, now: datetime) -> Question | BadQuestion:
+    window, problems = _window(rest, words, now)
+    if problems:
+        return BadQuestion(problems=problems)
+    return Question(verb="digest", target=rest[0] if rest else "", window=window)
+
+
+def _pause(rest: Sequence[str], words: Words, _now: datetime) -> Question:
+    reason = words.options.get("reason") or " ".join(rest)
+    return Question(verb="pause", target=reason)
+
+
+def _run(verb: str) -> Callable[..., Question | BadQuestion]:
+    def read(
+        rest: Sequence[str], words: Words, _now: datetime
+    ) -> Question | BadQuestion:
+        found: dict[str, str] = {}
+        problems = list(_unknown_options(words, _OPTIONS["estimate"]))
+        for word in rest:
+            kind = _kind(word)
+            if kind is None:
+                problems.append(f"do not know what {word!r} means here")
+            elif kind in found:
+                problems.append(f"{kind} was given twice: {found[kind]!r} and {word!r}")
+            else:
+                found[kind] = word
+        found |= {key: words.options[key] for key in words.options}
+        run = _read_run(found, problems)
+        needs = verb == "request" and run is not None
+        if needs and run is not None and not (run.job and run.reason):
+            problems.append("a request needs --job NAME and --reason TEXT")
+        if problems or run is None:
+            return BadQuestion(problems=tuple(problems))
+        return Question(verb=verb, target=run.job, run=run)
+
+    return read
+
+
+def _kind(word: str) -> str | None:
+    """Tell what a bare word of a run is, by its form."""
+    lower = word.lower()
+    forms = (
+        ("purchase", lower in PURCHASES or lower == "ondemand"),
+        ("instance-type", _INSTANCE.fullmatch(lower) is not None),
+        ("count", _COUNT.fullmatch(lower) is not None),
+        ("region", _REGION.fullmatch(lower) is not None),
+        ("hours", _HOURS.fullmatch(lower) is not None and not lower.isdigit()),
+    )
+    return next((kind for kind, fits in forms if fits), None)
+
+
+def _read_run(found: dict[str, str], problems: list[str]) -> Run | None:
+    shape = found.get("instance-type", "").lower()
+    if not _INSTANCE.fullmatch(shape):
+        problems.append(f"say an instance type such as p5.48xlarge, got {shape!r}")
+    count = _read_count(found.get("count", "1"))
+    if count is None:
+        problems.append(
+            f"count must be 1 to {COUNT_MAX:,} such as x4, got {found['count']!r}"
+        )
+    hours = _read_hours(found.get("hours", ""))
+    if hours is None:
+        got = found.get("hours", "")
+        problems.append(f"say how long, such as 24h or 3d, got {got!r}")
+    purchase = (
+        found.get("purchase", "on-demand").lower().replace("ondemand", "on-demand")
+    )
+    if purchase not in PURCHASES:
+        names = ", ".join(PURCHASES)
+        problems.append(f"purchase must be one of {names}, got {purchase!r}")
+    if problems or count is None or hours is None:
+        return None
+    return Run(
+        instance_type=shape,
+        count=count,
+        hours=hours,
+        purchase=purchase,
+        region=found.get("region", "").lower(),
+        job=(found.get("job") or found.get("name") or "").strip(),
+        reason=found.get("reason", "").strip(),
+        is_time_limit="time-limit" in found,
+    )
+
+
+def _read_count(text: str) -> int | None:
+    match = _COUNT.fullmatch(text)
+    digits = (match[1] or match[2]) if match else text
+    if not digits.isascii() or not digits.isdigit():
+        return None
+    return int(digits) if 0 < int(digits) <= COUNT_MAX else None
+
+
+def _read_hours(text: str) -> Fraction | None:
+    match = _HOURS.fullmatch(text.lower())
+    if match is None:
+        return None
+    value = Fraction(match[1]) * _UNITS[(match[2] or "")[:1]]
+    return value if 0 < value <= HOURS_MAX else None
+
+
+_READERS: dict[str, Callable[..., Question | BadQuestion]] = {
+    "cost": _cost,
+    "job": _cost,
+    "top": _top,
+    "team": _named("team", "research"),
+    "account": _named("account", "012345678901"),
+    "estimate": _run("estimate"),
+    "request": _run("request"),
+    "digest": _digest,
+    "pause": _pause,
+    **{verb: _simple(verb) for verb in SIMPLE},
+}

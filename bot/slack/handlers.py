@@ -1,0 +1,136 @@
+"""What the listeners need from the application: callables and plain values.
+
+The wiring fills ``Handlers``; tests fill it with fakes. Answers come back rendered,
+so a listener only carries them. Everything here may be called from several threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bot.ports import Message, OutboxMessage
+from bot.slack.grammar import Question
+from policies.core.approvals import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Home:
+    """The installed workspace or organisation, and our own account in it.
+
+    Attributes:
+        enterprise_id: "" outside Enterprise Grid.
+    """
+
+    team_id: str
+    bot_user_id: str
+    enterprise_id: str = ""
+    bot_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Who did something in Slack and where, as Slack itself says.
+
+    Attributes:
+        team_id / enterprise_id: Of the person, not of the channel; "" when not said.
+        channel_id: "" outside a conversation.
+    """
+
+    user_id: str
+    team_id: str
+    enterprise_id: str
+    channel_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One question somebody asked.
+
+    Attributes:
+        key: Identity of the delivery (trigger or event id): what changes something
+            uses it so that a replay changes nothing.
+    """
+
+    asker: Asker
+    question: Question
+    now: datetime
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Click:
+    """A press of Approve or Deny; an identifier of a request, never an authority.
+
+    Attributes:
+        message_ts: The card that was pressed; "" when Slack did not say.
+    """
+
+    asker: Asker
+    request_id: str
+    version: int
+    verdict: Verdict
+    message_ts: str
+    now: datetime
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClickOutcome:
+    """What a press came to; the card itself is rewritten through the outbox.
+
+    Attributes:
+        note: Shown to the presser alone; None when the card says enough.
+    """
+
+    note: Message | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Something refused before any use case saw it; to be put on record.
+
+    Attributes:
+        what: ``command``, ``mention``, ``click``.
+        reason: ``other_organisation`` or ``forged_value``.
+    """
+
+    asker: Asker
+    what: str
+    reason: str
+    now: datetime
+
+
+Answer = Callable[[Ask], tuple[Message, ...]]
+
+
+def _not_seen(_kind: str, _key: str) -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handlers:
+    """Everything a listener may call.
+
+    Attributes:
+        now: The clock of rules and figures.
+        answers: By verb of the grammar (``cost``, ``top``, ``team``, ``account``,
+            ``estimate``, ``request``, ``approvals``, ``digest``, ``idle``,
+            ``coverage``, ``checkpoints``, ``untagged``, ``pause``, ``resume``); a
+            verb without an answer is said to be not available. ``help`` and the menu
+            are the listeners' own.
+        click: Casts a vote; authority comes from the database and the directory.
+        enqueue: Stores an effect in the outbox; False when its key is known.
+        refused: Puts a refusal on record.
+        seen: Records a delivery by kind and key; True when it was seen before.
+        failed: Logs an exception without its payload and returns a reference.
+    """
+
+    now: Callable[[], datetime]
+    click: Callable[[Click], ClickOutcome]
+    enqueue: Callable[[OutboxMessage], bool]
+    refused: Callable[[Refused], None]
+    failed: Callable[[str, Exception], str]
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    seen: Callable[[str, str], bool] = _not_seen

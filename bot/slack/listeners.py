@@ -1,0 +1,182 @@
+"""What happens after the ack: read the question, ask the application, carry answers.
+
+Nothing here decides. A person of another organisation gets no figures; a broken use
+case becomes one sentence with a reference, never silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from slack_sdk import WebClient
+
+from bot.ports import Message, OutboxMessage, SlackFailedError
+from bot.slack.answering import Reply, payload_of
+from bot.slack.grammar import CHANGING, BadQuestion, read_question
+from bot.slack.handlers import Ask, Asker, Click, Handlers, Home, Refused
+from bot.slack.origin import Body, click_asker, command_asker, event_asker, is_home
+from bot.slack.words import without_mention
+from bot.views.approval import APPROVE, DENY, parse_button_value
+from bot.views.errors import (
+    already_received,
+    bad_usage,
+    failed,
+    not_available,
+    stranger,
+)
+from bot.views.help import help_message, menu
+from bot.views.limits import fit
+from bot.views.refusal import click_refused
+from policies.core.approvals import Verdict
+
+_VERDICTS = {APPROVE: Verdict.APPROVE, DENY: Verdict.DENY}
+#: Answers by mention or direct message; longer ones say how much is left out.
+_MENTION_MESSAGES_MAX = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listeners:
+    """The work of every listener.
+
+    Attributes:
+        command: The slash command, such as ``/gpucost``.
+    """
+
+    handlers: Handlers
+    home: Home
+    client: WebClient
+    command: str
+
+    def on_command(self, body: Body) -> None:
+        """Answer a slash command to the person who typed it."""
+        asker = command_asker(body)
+        reply = self._reply(body, asker)
+        text = str(body.get("text") or "")
+        key = str(body.get("trigger_id") or "")
+        self._carry(reply, lambda: self._answer(asker, "command", text, key))
+
+    def on_mention(self, body: Body) -> None:
+        """Answer a mention: seen by the asker alone, once however often delivered."""
+        asker = event_asker(body)
+        event = body.get("event") or {}
+        if event.get("bot_id") or not asker.user_id:
+            return
+        self._answer_event(body, asker, kind="ephemeral")
+
+    def on_message(self, body: Body) -> None:
+        """Answer a direct message; every other message is none of our business."""
+        event = body.get("event") or {}
+        asker = event_asker(body)
+        is_direct = event.get("channel_type") == "im" and not event.get("subtype")
+        if not is_direct or event.get("bot_id") or not asker.user_id:
+            return
+        self._answer_event(body, asker, kind="post")
+
+    def on_click(self, body: Body, action: Body) -> None:
+        """Hand a press of Approve or Deny to the application."""
+        asker = click_asker(body)
+        reply = self._reply(body, asker)
+        self._carry(reply, lambda: self._click(body, action, asker))
+
+    def _reply(self, body: Body, asker: Asker) -> Reply:
+        return Reply(
+            client=self.client,
+            channel_id=asker.channel_id,
+            user_id=asker.user_id,
+            response_url=str(body.get("response_url") or ""),
+        )
+
+    def _carry(self, reply: Reply, make: Callable[[], tuple[Message, ...]]) -> None:
+        """Make an answer and bring it; whatever breaks is said and logged."""
+        try:
+            messages = self._safely(make)
+            reply.send(messages)
+        except SlackFailedError as error:
+            self.handlers.failed("slack_answer_failed", error)
+
+    def _safely(self, make: Callable[[], tuple[Message, ...]]) -> tuple[Message, ...]:
+        try:
+            return make()
+        except Exception as error:  # noqa: BLE001 - a person waits for an answer
+            return (failed(self.handlers.failed("slack_work_failed", error)),)
+
+    def _answer_event(self, body: Body, asker: Asker, *, kind: str) -> None:
+        """Answer an event through the outbox: its key makes repeats one answer."""
+        event = body.get("event") or {}
+        key = f"event:{body.get('event_id') or event.get('ts') or ''}"
+        text = without_mention(str(event.get("text") or ""), self.home.bot_user_id)
+        what = "mention" if kind == "ephemeral" else "message"
+        messages = self._safely(lambda: self._answer(asker, what, text, key))
+        pages = [page for one in messages for page in fit(one)]
+        for index, page in enumerate(pages[:_MENTION_MESSAGES_MAX]):
+            effect = OutboxMessage(
+                key=f"{key}:{index}",
+                kind=kind,
+                channel=asker.channel_id,
+                payload=payload_of(page),
+                user=asker.user_id if kind == "ephemeral" else "",
+            )
+            if not self.handlers.enqueue(effect):
+                return
+
+    def _answer(
+        self, asker: Asker, what: str, text: str, key: str
+    ) -> tuple[Message, ...]:
+        now = self.handlers.now()
+        if not is_home(asker, self.home):
+            refused = Refused(
+                asker=asker, what=what, reason="other_organisation", now=now
+            )
+            self.handlers.refused(refused)
+            return (stranger(),)
+        question = read_question(text, now)
+        if isinstance(question, BadQuestion):
+            usage = bad_usage(
+                question.problems, command=self.command, suggestions=question.near
+            )
+            return (usage,)
+        return self._ask(Ask(asker=asker, question=question, now=now, key=key))
+
+    def _ask(self, ask: Ask) -> tuple[Message, ...]:
+        verb = ask.question.verb
+        own = {"menu": menu, "help": help_message}.get(verb)
+        if own is not None:
+            return (own(self.command),)
+        answer = self.handlers.answers.get(verb)
+        if answer is None:
+            return (not_available(verb),)
+        # A signed request is accepted again for five minutes: never do it twice.
+        changes = verb in CHANGING and bool(ask.key)
+        if changes and self.handlers.seen("slack_command", ask.key):
+            return (already_received(),)
+        return answer(ask)
+
+    def _click(self, body: Body, action: Body, asker: Asker) -> tuple[Message, ...]:
+        now = self.handlers.now()
+        if not is_home(asker, self.home):
+            self._refuse(asker, "other_organisation")
+            return (stranger(),)
+        value = parse_button_value(str(action.get("value") or ""))
+        verdict = _VERDICTS.get(str(action.get("action_id") or ""))
+        if value is None or verdict is None:
+            self._refuse(asker, "forged_value")
+            return (click_refused("?", "this button is not one of mine"),)
+        container = body.get("container") or {}
+        outcome = self.handlers.click(
+            Click(
+                asker=asker,
+                request_id=value[0],
+                version=value[1],
+                verdict=verdict,
+                message_ts=str(container.get("message_ts") or ""),
+                now=now,
+            )
+        )
+        return (outcome.note,) if outcome.note else ()
+
+    def _refuse(self, asker: Asker, reason: str) -> None:
+        now = self.handlers.now()
+        self.handlers.refused(
+            Refused(asker=asker, what="click", reason=reason, now=now)
+        )
