@@ -69,6 +69,23 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ballot:
+    """One person's word on the version of a request that they saw.
+
+    Attributes:
+        version: None for whichever is current (the command line shows no card).
+        asserted: True when an admin's setting, not a login, says who it is.
+    """
+
+    request_id: str
+    version: int | None
+    voter: Person
+    verdict: Verdict
+    reason: str = ""
+    asserted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class VoteOutcome:
     """What became of a vote.
 
@@ -208,40 +225,31 @@ def committed_cost(unit: UnitOfWork, owner: str, job: str, now: datetime) -> Mon
 
 
 def vote(
-    store: Store,
-    directory: Directory,
-    *,
-    request_id: str,
-    version: int | None,
-    voter: Person,
-    verdict: Verdict,
-    reason: str,
-    asserted: bool,
-    channel: str,
-    now: datetime,
+    store: Store, directory: Directory, ballot: Ballot, *, channel: str, now: datetime
 ) -> VoteOutcome:
     """Count one person's word, decide when it decides, and rewrite the card.
-
-    ``version`` is the one the person saw; None for the current one.
 
     Raises:
         UnknownRequestError: No such request.
     """
     with store.read() as unit:
-        seen = _known(unit, request_id)
+        seen = _known(unit, ballot.request_id)
     approvers = seen.rule.tier.approvers if seen.rule else ()
     # Asked of Slack at the moment of the click, and before the transaction opens.
     eligible, _ = directory.resolve(approvers)
     with store.write() as unit:
-        request = _known(unit, request_id)
-        why = _why_not(request, version, voter, eligible, now)
+        request = _known(unit, ballot.request_id)
+        why = _why_not(request, ballot, eligible, now)
         if why:
-            _audit_refusal(unit, request, voter, verdict, why, now)
+            _audit_refusal(unit, request, ballot, why, now)
             return VoteOutcome(request=request, refused=why)
         word = Vote(
-            person_id=voter.person_id, verdict=verdict, at=now, reason=reason,
-            asserted=asserted,
-        )  # fmt: skip
+            person_id=ballot.voter.person_id,
+            verdict=ballot.verdict,
+            at=now,
+            reason=ballot.reason,
+            asserted=ballot.asserted,
+        )
         if not unit.journal.add_vote(request, word):
             why = "you already spoke on this request"
             return VoteOutcome(request=request, refused=why)
@@ -256,15 +264,11 @@ def _known(unit: UnitOfWork, request_id: str) -> ApprovalRequest:
 
 
 def _why_not(
-    request: ApprovalRequest,
-    version: int | None,
-    voter: Person,
-    eligible: frozenset[str],
-    now: datetime,
+    request: ApprovalRequest, ballot: Ballot, eligible: frozenset[str], now: datetime
 ) -> str:
-    if version is not None and version != request.version:
+    if ballot.version is not None and ballot.version != request.version:
         return "the request changed since this card was posted; decide on its new card"
-    return refusal(request, voter, eligible, now) or ""
+    return refusal(request, ballot.voter, eligible, now) or ""
 
 
 def _after_vote(
@@ -358,18 +362,13 @@ def cancel(
 
 
 def _audit_refusal(
-    unit: UnitOfWork,
-    request: ApprovalRequest,
-    voter: Person,
-    verdict: Verdict,
-    why: str,
-    now: datetime,
+    unit: UnitOfWork, request: ApprovalRequest, ballot: Ballot, why: str, now: datetime
 ) -> None:
     unit.audit.append(
         "approval_vote_refused",
-        actor=voter.person_id,
+        actor=ballot.voter.person_id,
         subject=request.request_id,
-        data={"verdict": verdict.value, "reason": why},
+        data={"verdict": ballot.verdict.value, "reason": why},
         now=now,
     )
 

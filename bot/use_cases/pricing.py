@@ -7,14 +7,13 @@ nobody knows is None, never zero.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from billing.core.gpus import snapshot_price
-from billing.core.money import Rate
+from billing.core.money import USD, Rate
 from billing.core.periods import Period
 from billing.core.prices import Price, PriceKey, Purchase
-from billing.core.usage import ResourceKind, UsageInterval
 from billing.ports import PriceLedger
 
 
@@ -50,6 +49,7 @@ class PriceBook:
 
     ledger: PriceLedger
     own: Sequence[OwnPrice] = field(default_factory=tuple)
+    currency: str = USD
 
     def list_price(self, key: PriceKey) -> Price | None:
         """Return the public price of a key, with its source; None when nobody knows."""
@@ -75,35 +75,20 @@ class PriceBook:
             return own.rate or price.rate.scaled(1 - own.discount)
         return price.rate
 
-    def history(self, key: PriceKey, period: Period) -> Sequence[Price]:
-        """Return the prices of a key over a period (spot moves), in time order."""
-        return self.ledger.price_history(key, period)
+    def over(
+        self, keys: Iterable[PriceKey], period: Period
+    ) -> Mapping[PriceKey, list[Price]]:
+        """Return each key's own prices over a period, for accrual; unknown ones are absent.
 
-
-def price_keys(interval: UsageInterval) -> tuple[PriceKey, ...]:
-    """Return the keys an interval is priced by; an instance has one, a volume up to three."""
-    if interval.kind is ResourceKind.VOLUME:
-        return _volume_keys(interval)
-    purchase = {
-        "spot": Purchase.SPOT,
-        "capacity-block": Purchase.CAPACITY_BLOCK,
-    }.get(interval.lifecycle.value, Purchase.ON_DEMAND)
-    return (
-        PriceKey(
-            region=interval.region,
-            product=interval.shape,
-            purchase=purchase,
-            platform=interval.platform,
-            tenancy=interval.tenancy,
-            zone=interval.zone if purchase is Purchase.SPOT else "",
-        ),
-    )
-
-
-def _volume_keys(interval: UsageInterval) -> tuple[PriceKey, ...]:
-    names = [f"ebs:{interval.shape}"]
-    if interval.iops is not None:
-        names.append(f"ebs:{interval.shape}:iops")
-    if interval.throughput_mibps is not None:
-        names.append(f"ebs:{interval.shape}:throughput")
-    return tuple(PriceKey(region=interval.region, product=name) for name in names)
+        Spot moves with its history; everything else is taken at its newest price.
+        """
+        wanted = list(dict.fromkeys(keys))
+        newest = self.list_prices(wanted)
+        series: dict[PriceKey, list[Price]] = {}
+        for key in wanted:
+            known = [newest[key]] if key in newest else []
+            if key.purchase is Purchase.SPOT:
+                known = [*self.ledger.price_history(key, period)] or known
+            if known:
+                series[key] = [replace(one, rate=self.yours(one)) for one in known]
+        return series
