@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import uuid4
 
@@ -93,7 +93,13 @@ class ResponseUrls:
                 raise SlackApiProblem("no_text")
             original = right.original
             if args.flag("replace_original") and original is not None:
-                replace_content(self._state, original, content)
+                whole = replace(
+                    content,
+                    text=content.text or "",
+                    blocks=content.blocks or [],
+                    attachments=content.attachments or [],
+                )
+                replace_content(self._state, original, whole)
                 right.messages.append(original)
                 return
             self._add(right, args, content, via)

@@ -204,6 +204,17 @@ async def _upload_bytes(request: Request) -> bytes:
     return b""
 
 
+class _Server(uvicorn.Server):
+    """Ends as soon as it is told to, not at the next tick of a timer."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.told_to_stop = asyncio.Event()
+
+    async def main_loop(self) -> None:
+        await self.told_to_stop.wait()
+
+
 class ServerThread:
     """Runs the whole server on a thread with its own event loop."""
 
@@ -214,7 +225,7 @@ class ServerThread:
         self._hub = hub
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
-        self._server: uvicorn.Server | None = None
+        self._server: _Server | None = None
         self.loop: asyncio.AbstractEventLoop | None = None
         self._app = Starlette(routes=routes, lifespan=self._lifespan)
 
@@ -238,7 +249,7 @@ class ServerThread:
             access_log=False,
             timeout_graceful_shutdown=_GRACE_S,
         )
-        self._server = uvicorn.Server(config)
+        self._server = _Server(config)
         self._thread = threading.Thread(
             target=self._server.run,
             kwargs={"sockets": [listener]},
@@ -258,6 +269,6 @@ class ServerThread:
             return
         if self.loop is not None and self.loop.is_running():
             asyncio.run_coroutine_threadsafe(self._hub.close(), self.loop)
-        self._server.should_exit = True
+            self.loop.call_soon_threadsafe(self._server.told_to_stop.set)
         self._thread.join(_START_TIMEOUT_S)
         self._server = self._thread = None
