@@ -14,7 +14,7 @@ from billing.core.gpus import snapshot_price
 from billing.core.money import USD, Rate
 from billing.core.periods import Period
 from billing.core.prices import Price, PriceKey, Purchase
-from billing.ports import PriceLedger
+from billing.ports import BillLedger, PriceLedger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,3 +92,8 @@ class PriceBook:
             if known:
                 series[key] = [replace(one, rate=self.yours(one)) for one in known]
         return series
+
+
+def price_book(ledger: BillLedger, own: Sequence[OwnPrice]) -> PriceBook:
+    """Return the prices of one unit of work, in the ledger's currency."""
+    return PriceBook(ledger, own, ledger.currency() or USD)

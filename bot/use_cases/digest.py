@@ -1,0 +1,222 @@
+"""The digest of a week of UTC billing days, and sending it once per channel and week."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+
+from billing.core.attribution import TagKeys
+from billing.core.charges import BUCKET_PREFIX, Bucket
+from billing.core.errors import GpucostError
+from billing.core.money import Money, total
+from billing.core.periods import Period, day_of, start_of
+from billing.core.usage import ResourceKind
+from billing.ports import Freshness, JobRecord
+from bot.ports import OutboxMessage, Store, UnitOfWork
+from bot.use_cases.cost import (
+    CostQuestion,
+    Gathered,
+    Part,
+    burn_of,
+    by_day,
+    gather,
+    grouped,
+    parts_by,
+)
+from bot.use_cases.pricing import PriceBook
+from bot.views.answers import DigestAnswer, Message, TopLine
+from policies.core.approvals import ApprovalRequest
+
+TOP_MAX = 5
+WEEK = timedelta(days=7)
+_WEEK_TEXT = re.compile(r"(\d{4})-W(\d{2})")
+
+
+class BadWeekError(GpucostError, ValueError):
+    """The week is not one of the ISO calendar."""
+
+    code = "bad_week"
+    exit_code = 2
+
+    def __init__(self, text: str) -> None:
+        super().__init__(f"week must be an ISO week such as 2026-W48, got {text!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestScope:
+    """Which digest: a week, and a team or everything ("")."""
+
+    since: date
+    team: str = ""
+
+    @property
+    def until(self) -> date:
+        """Return the day after the week."""
+        return self.since + WEEK
+
+    @property
+    def label(self) -> str:
+        """Return the ISO week, such as ``2026-W48``."""
+        year, week, _ = self.since.isocalendar()
+        return f"{year}-W{week:02d}"
+
+
+def week_of(text: str) -> date:
+    """Return the Monday of an ISO week.
+
+    Raises:
+        BadWeekError: It is no such week.
+    """
+    found = _WEEK_TEXT.fullmatch(text.strip())
+    if found is None:
+        raise BadWeekError(text)
+    try:
+        return date.fromisocalendar(int(found[1]), int(found[2]), 1)
+    except ValueError as error:
+        raise BadWeekError(text) from error
+
+
+def last_week(now: datetime) -> date:
+    """Return the Monday of the last whole week of UTC billing days."""
+    today = day_of(now)
+    return today - timedelta(days=today.weekday()) - WEEK
+
+
+def digest_answer(
+    unit: UnitOfWork,
+    scope: DigestScope,
+    *,
+    prices: PriceBook,
+    keys: TagKeys,
+    stale: Sequence[Freshness],
+    now: datetime,
+) -> DigestAnswer:
+    """Gather one week's digest out of one snapshot."""
+    ledger = unit.ledger
+    question = CostQuestion(team=scope.team, since=scope.since, until=scope.until)
+    earlier = replace(question, since=scope.since - WEEK, until=scope.since)
+    read = gather(ledger, question, prices=prices, keys=keys, now=now)
+    before = gather(ledger, earlier, prices=prices, keys=keys, now=now)
+    jobs, jobs_before = (
+        parts_by(read, question, "job"),
+        parts_by(before, earlier, "job"),
+    )
+    records = {one.job: one for one in ledger.job_records()}
+    counted = [part for part in jobs if not part.is_credit]
+    running = [
+        one
+        for one in ledger.open_intervals()
+        if one.kind is ResourceKind.INSTANCE and not scope.team
+    ]
+    untagged = f"{BUCKET_PREFIX}{Bucket.UNTAGGED}"
+    return DigestAnswer(
+        label=scope.label,
+        since=scope.since,
+        until=scope.until,
+        currency=prices.currency,
+        team=scope.team,
+        total=total((part.amount for part in counted), prices.currency),
+        billed=total((p.amount for p in counted if not p.is_open), prices.currency),
+        provisional=total((p.amount for p in counted if p.is_open), prices.currency),
+        credits=total((p.amount for p in jobs if p.is_credit), prices.currency),
+        previous=_total_or_none(jobs_before, prices.currency),
+        by_day=by_day(jobs),
+        by_category=grouped(parts_by(read, question, "category")),
+        top_jobs=_top_jobs(jobs, jobs_before, records),
+        top_teams=() if scope.team else _top_teams(read, before, question, earlier),
+        untagged=None
+        if scope.team
+        else total((p.amount for p in counted if p.key == untagged), prices.currency),
+        findings=tuple(
+            stored.finding
+            for stored in unit.journal.open_findings()
+            if not scope.team or stored.finding.team == scope.team
+        ),
+        approvals=_approvals(unit, scope),
+        burn=None if scope.team else burn_of(running, prices),
+        estimated_days=tuple(day for day, _, is_open in by_day(jobs) if is_open),
+        stale=tuple(stale),
+        notes=tuple(f"not priced: {one.text}" for one in read.accrued.unknown),
+    )
+
+
+def _total_or_none(parts: Sequence[Part], currency: str) -> Money | None:
+    """Return the total before credits; None when the ledger holds nothing at all."""
+    if not parts:
+        return None
+    return total((part.amount for part in parts if not part.is_credit), currency)
+
+
+def _top_jobs(
+    parts: Sequence[Part], before: Sequence[Part], records: Mapping[str, JobRecord]
+) -> tuple[TopLine, ...]:
+    earlier = {group.key: group.total for group in grouped(before)}
+    jobs = [
+        group for group in grouped(parts) if not group.key.startswith(BUCKET_PREFIX)
+    ]
+    lines = []
+    for group in jobs[:TOP_MAX]:
+        record = records.get(group.key)
+        lines.append(
+            TopLine(
+                key=group.key,
+                total=group.total,
+                previous=earlier.get(group.key),
+                owner=record.owner if record else "",
+                team=record.team if record else "",
+            )
+        )
+    return tuple(lines)
+
+
+def _top_teams(
+    read: Gathered, before: Gathered, question: CostQuestion, earlier: CostQuestion
+) -> tuple[TopLine, ...]:
+    then = {
+        group.key: group.total for group in grouped(parts_by(before, earlier, "team"))
+    }
+    now = grouped(parts_by(read, question, "team"))
+    named = [one for one in now if one.key and not one.key.startswith(BUCKET_PREFIX)]
+    return tuple(
+        TopLine(key=one.key, total=one.total, previous=then.get(one.key))
+        for one in named[:TOP_MAX]
+    )
+
+
+def _approvals(unit: UnitOfWork, scope: DigestScope) -> tuple[ApprovalRequest, ...]:
+    week = Period(start_of(scope.since), start_of(scope.until))
+    return tuple(
+        one
+        for one in unit.journal.requests()
+        if (not scope.team or one.team == scope.team)
+        and (one.created_at in week or (one.decided_at and one.decided_at in week))
+    )
+
+
+def queue_digest(
+    store: Store,
+    *,
+    channel: str,
+    scope: DigestScope,
+    messages: Sequence[Message],
+    now: datetime,
+) -> bool:
+    """Queue a digest, its details in its thread; False when that week already went there."""
+    first = f"digest:{channel}:{scope.label}:{scope.team}"
+    with store.write() as unit:
+        for index, message in enumerate(messages):
+            stored = unit.outbox.put(
+                OutboxMessage(
+                    key=first if index == 0 else f"{first}:{index}",
+                    kind="post",
+                    channel=channel,
+                    payload={"text": message.text, "blocks": [*message.blocks]},
+                    thread_of="" if index == 0 else first,
+                ),
+                now,
+            )
+            if index == 0 and not stored:
+                return False
+    return True

@@ -1,0 +1,363 @@
+"""Gather what policies look at, once for all of them; failures make facts unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from billing.core.attribution import TagKeys, belongings
+from billing.core.charges import BUCKET_PREFIX, Source
+from billing.core.fleet import Instance, InstanceState, ScopeFailure
+from billing.core.gpus import gpu_count
+from billing.core.money import Money, Rate
+from billing.core.periods import Period, day_of
+from billing.core.usage import ResourceKind, TagSpan, UsageInterval
+from billing.ports import (
+    CommitmentFacts,
+    CommitmentSource,
+    MetricSeries,
+    MetricSource,
+    ObjectSource,
+    SourceUnavailableError,
+    StoredObject,
+)
+from bot.ports import Store, UnitOfWork
+from bot.use_cases.cost import CostQuestion, burn_of, gather, grouped, parts_by
+from bot.use_cases.pricing import OwnPrice, PriceBook, price_book
+from policies.core.approvals import RequestState
+from policies.core.catalogue import Policy
+from policies.core.facts import CheckpointFacts, Facts, InstanceFacts, JobFacts
+from policies.core.kinds.checkpoint_retention import CheckpointRetentionPolicy
+from policies.core.kinds.commitment_coverage import CommitmentCoveragePolicy
+from policies.core.kinds.idle import IdlePolicy
+
+#: Facts of an account older than this many inventory periods are stale.
+STALE_AFTER = timedelta(minutes=30)
+#: Objects of one location beyond this are not listed: S3 Inventory is for that.
+OBJECTS_MAX = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactSources:
+    """Sources that are asked at evaluation; None where there is none."""
+
+    metrics: MetricSource | None
+    commitments: CommitmentSource | None
+    objects: ObjectSource | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatheredFacts:
+    """Facts, and what could not be read."""
+
+    facts: Facts
+    failures: tuple[ScopeFailure, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stored:
+    """What the ledger knows, before signals are asked for."""
+
+    instances: tuple[InstanceFacts, ...]
+    jobs: tuple[JobFacts, ...]
+    as_of: Mapping[str, datetime]
+    stale: frozenset[tuple[str, str]]
+    currency: str
+
+
+def gather_facts(
+    store: Store,
+    policies: Sequence[Policy],
+    sources: FactSources,
+    *,
+    keys: TagKeys,
+    own: Sequence[OwnPrice],
+    now: datetime,
+) -> GatheredFacts:
+    """Gather the facts that the given policies need; nothing else is asked for."""
+    with store.read() as unit:
+        prices = price_book(unit.ledger, own)
+        stored = _stored(unit, keys=keys, prices=prices, now=now)
+    failures: list[ScopeFailure] = []
+    instances = stored.instances
+    signals = [policy for policy in policies if isinstance(policy, IdlePolicy)]
+    if signals and sources.metrics is not None and instances:
+        instances, missed = _with_signals(instances, signals, sources.metrics, now)
+        failures += missed
+    checkpoints = _checkpoints(policies, sources.objects, failures)
+    commitments = _commitments(policies, sources.commitments, now, failures)
+    facts = Facts(
+        currency=stored.currency,
+        instances=instances,
+        jobs=stored.jobs,
+        checkpoints=checkpoints,
+        commitments=commitments or (),
+        commitments_known=commitments is not None,
+        as_of=stored.as_of,
+        stale_scopes=stored.stale,
+        today=day_of(now),
+    )
+    return GatheredFacts(facts=facts, failures=tuple(failures))
+
+
+def _stored(
+    unit: UnitOfWork, *, keys: TagKeys, prices: PriceBook, now: datetime
+) -> _Stored:
+    ledger = unit.ledger
+    running = [
+        one for one in ledger.open_intervals() if one.kind is ResourceKind.INSTANCE
+    ]
+    tags = _current_tags(ledger.tags(sorted({one.resource_id for one in running})))
+    rates = _Rates(prices)
+    instances = tuple(
+        _instance_facts(one, tags.get(one.resource_id, {}), keys=keys, rates=rates)
+        for one in sorted(running, key=lambda one: one.resource_id)
+    )
+    read_at = {
+        one.account: one.as_of
+        for one in ledger.freshness()
+        if one.source is Source.INVENTORY and one.as_of is not None
+    }
+    stale = frozenset(
+        (one.account, one.region)
+        for one in running
+        if one.account not in read_at or now - read_at[one.account] > STALE_AFTER
+    )
+    return _Stored(
+        instances=instances,
+        jobs=_jobs(unit, running, instances, keys=keys, prices=prices, now=now),
+        as_of={"inventory": min(read_at.values())} if read_at else {},
+        stale=stale,
+        currency=prices.currency,
+    )
+
+
+class _Rates:
+    """Rates per price key, looked up once each."""
+
+    def __init__(self, prices: PriceBook) -> None:
+        self._prices = prices
+        self._known: dict[tuple[str, str, str, str], Rate | None] = {}
+
+    def of(self, interval: UsageInterval) -> Rate | None:
+        """Return the rate of one running instance; None when unknown."""
+        key = (interval.shape, interval.region, interval.zone, interval.lifecycle.value)
+        if key not in self._known:
+            self._known[key] = burn_of([interval], self._prices)
+        return self._known[key]
+
+
+def _current_tags(spans: Iterable[TagSpan]) -> Mapping[str, Mapping[str, str]]:
+    tags: dict[str, dict[str, str]] = {}
+    for span in spans:
+        if span.valid_to is None:
+            tags.setdefault(span.resource_id, {})[span.key] = span.value
+    return tags
+
+
+def _instance_facts(
+    interval: UsageInterval, tags: Mapping[str, str], *, keys: TagKeys, rates: _Rates
+) -> InstanceFacts:
+    owned = belongings(tags, keys)
+    return InstanceFacts(
+        instance=Instance(
+            resource_id=interval.resource_id,
+            account=interval.account,
+            region=interval.region,
+            zone=interval.zone,
+            instance_type=interval.shape,
+            lifecycle=interval.lifecycle,
+            state=InstanceState.RUNNING,
+            launched_at=interval.started_at,
+            platform=interval.platform,
+            tenancy=interval.tenancy,
+            tags=tags,
+        ),
+        job=owned.job,
+        team=owned.team,
+        owner=owned.owner,
+        environment=owned.environment,
+        gpus=gpu_count(interval.shape),
+        rate=rates.of(interval),
+        running_since=interval.started_at,
+    )
+
+
+def _jobs(
+    unit: UnitOfWork,
+    running: Sequence[UsageInterval],
+    instances: Sequence[InstanceFacts],
+    *,
+    keys: TagKeys,
+    prices: PriceBook,
+    now: datetime,
+) -> tuple[JobFacts, ...]:
+    """Return the jobs that hold instances now, with what each has cost since it began."""
+    held: dict[str, list[InstanceFacts]] = {}
+    for one in instances:
+        if one.job:
+            held.setdefault(one.job, []).append(one)
+    if not held:
+        return ()
+    records = {one.job: one for one in unit.ledger.job_records() if one.job in held}
+    first = min((one.first_seen_at for one in records.values()), default=now)
+    question = CostQuestion(since=day_of(first), by="job")
+    read = gather(unit.ledger, question, prices=prices, keys=keys, now=now)
+    unknown = {one.job for one in read.accrued.unknown}
+    spent = {
+        group.key: group.total
+        for group in grouped(parts_by(read, question, "job"))
+        if not group.key.startswith(BUCKET_PREFIX)
+    }
+    grants = _grants(unit, held)
+    intervals = {one.resource_id: one for one in running}
+    facts = []
+    for job, members in sorted(held.items()):
+        record = records.get(job)
+        mine = [intervals[one.instance.resource_id] for one in members]
+        gpus = [one.gpus for one in members]
+        facts.append(
+            JobFacts(
+                job=job,
+                team=members[0].team,
+                owner=members[0].owner,
+                environment=members[0].environment,
+                spent=None
+                if job in unknown
+                else spent.get(job, Money.zero(prices.currency)),
+                rate=burn_of(mine, prices),
+                predicted=None,
+                instance_types=tuple(sorted({one.shape for one in mine})),
+                instances=len(members),
+                gpus=None if None in gpus else sum(gpu or 0 for gpu in gpus),
+                since=record.first_seen_at if record else None,
+                has_grant=job in grants,
+                grant_ends_at=grants.get(job),
+            )
+        )
+    return tuple(facts)
+
+
+def _grants(unit: UnitOfWork, jobs: Iterable[str]) -> Mapping[str, datetime]:
+    """Return, for jobs somebody approved, when the approved hours end."""
+    wanted = set(jobs)
+    ends: dict[str, datetime] = {}
+    for one in unit.journal.requests(state=RequestState.APPROVED, limit=1000):
+        job = one.envelope.job
+        if job in wanted and one.decided_at is not None:
+            hours = timedelta(seconds=round(one.envelope.hours * 3600))
+            ends[job] = max(ends.get(job, one.decided_at), one.decided_at + hours)
+    return ends
+
+
+def _with_signals(
+    instances: Sequence[InstanceFacts],
+    policies: Sequence[IdlePolicy],
+    source: MetricSource,
+    now: datetime,
+) -> tuple[tuple[InstanceFacts, ...], Sequence[ScopeFailure]]:
+    """Attach signals; a failed scope leaves its instances with none, and unknown."""
+    longest = max(
+        max(policy.for_, policy.after_job_end or timedelta()) for policy in policies
+    )
+    window = Period(now - longest - timedelta(minutes=10), now)
+    asked = [
+        (one.instance.account, one.instance.region, one.instance.resource_id)
+        for one in instances
+    ]
+    try:
+        series, failures = source.series(asked, window)
+    except SourceUnavailableError as error:
+        series = ()
+        failures = [failure_of(error)]
+    by_id: dict[str, list[MetricSeries]] = {}
+    for one in series:
+        by_id.setdefault(one.resource_id, []).append(one)
+    broken = {(one.account, one.region) for one in failures}
+    return (
+        tuple(
+            _attach(one, by_id.get(one.instance.resource_id, []), broken)
+            for one in instances
+        ),
+        failures,
+    )
+
+
+def _attach(
+    one: InstanceFacts, series: Sequence[MetricSeries], broken: set[tuple[str, str]]
+) -> InstanceFacts:
+    scope = (one.instance.account, one.instance.region)
+    is_broken = scope in broken or ("", "") in broken or (scope[0], "") in broken
+    return InstanceFacts(
+        instance=one.instance, job=one.job, team=one.team, owner=one.owner,
+        environment=one.environment, gpus=one.gpus, rate=one.rate,
+        running_since=one.running_since, series=tuple(series),
+        series_complete=not is_broken,
+    )  # fmt: skip
+
+
+def failure_of(error: SourceUnavailableError) -> ScopeFailure:
+    """Return a source's failure as a value."""
+    return ScopeFailure(
+        source=error.source, account=error.account, region=error.region,
+        code=error.code, message=str(error),
+    )  # fmt: skip
+
+
+def _checkpoints(
+    policies: Sequence[Policy],
+    source: ObjectSource | None,
+    failures: list[ScopeFailure],
+) -> tuple[CheckpointFacts, ...]:
+    locations = {
+        policy.location.text: policy.location
+        for policy in policies
+        if isinstance(policy, CheckpointRetentionPolicy)
+    }
+    if source is None:
+        return ()
+    facts = []
+    for text, location in sorted(locations.items()):
+        objects: list[StoredObject] = []
+        is_complete = True
+        try:
+            for page in source.objects(location.bucket, location.prefix):
+                objects.extend(page)
+                if len(objects) > OBJECTS_MAX:
+                    is_complete = False
+                    break
+        except SourceUnavailableError as error:
+            failures.append(failure_of(error))
+            is_complete = False
+        facts.append(
+            CheckpointFacts(
+                location=text, objects=tuple(objects), is_complete=is_complete,
+                price_per_gb_month=None,
+            )
+        )  # fmt: skip
+    return tuple(facts)
+
+
+def _commitments(
+    policies: Sequence[Policy],
+    source: CommitmentSource | None,
+    now: datetime,
+    failures: list[ScopeFailure],
+) -> tuple[CommitmentFacts, ...] | None:
+    """Return coverage per family; None when it could not be read."""
+    wanted = [one for one in policies if isinstance(one, CommitmentCoveragePolicy)]
+    if not wanted or source is None:
+        return None
+    today = day_of(now)
+    found: list[CommitmentFacts] = []
+    windows = sorted({(one.lookback, one.family) for one in wanted})
+    try:
+        for lookback in sorted({lookback for lookback, _ in windows}):
+            families = [family for span, family in windows if span == lookback]
+            since = day_of(now - lookback)
+            found.extend(source.facts(families, since, today))
+    except SourceUnavailableError as error:
+        failures.append(failure_of(error))
+        return None
+    return tuple(found)
