@@ -162,14 +162,15 @@ def _days(call: Call, asked: rules.Asked, kind: str, filters: tuple[str, ...]) -
 
 
 def _line(day: CommitmentDay) -> Line:
+    instance_type = day.instance_type or f"{day.family}.48xlarge"
     seed = CostSeed(
         day=day.day,
         account=day.account,
         service=day.service,
-        usage_type=f"BoxUsage:{day.instance_type}",
+        usage_type=f"BoxUsage:{instance_type}",
         unblended="0",
         region=day.region,
-        instance_type=day.instance_type,
+        instance_type=instance_type,
     )
     return Line(seed=seed, tags={}, payer=day.account)
 

@@ -25,7 +25,6 @@ from deploy.sandbox.aws.pages import PageRules, Pages
 from deploy.sandbox.aws.wire import Incoming, Raw
 from deploy.sandbox.aws.world import CapacityReservationSeed, SpotSeed
 
-NAMESPACE = "http://ec2.amazonaws.com/doc/2016-11-15/"
 VISIBLE_AFTER_END = timedelta(hours=1)
 #: Operation -> (the set that is paged, smallest and largest MaxResults)
 PAGED = {
@@ -223,19 +222,20 @@ def paged_reply(reply: Reply, incoming: Incoming, pages: Pages) -> Reply:
     size = int(incoming.params.get("MaxResults") or high)
     start = pages.offset(incoming.params, PAGES)
     root = ET.fromstring(reply.body)  # noqa: S314  # moto's own answer
-    container = root.find(f"{{{NAMESPACE}}}{name}")
+    namespace = root.tag.removeprefix("{").partition("}")[0]
+    container = root.find(f"{{{namespace}}}{name}")
     items = [] if container is None else list(container)
     if start == 0 and len(items) <= size:
         return reply
     for item in items[:start] + items[start + size :]:
         if container is not None:
             container.remove(item)
-    for old in root.findall(f"{{{NAMESPACE}}}nextToken"):
+    for old in root.findall(f"{{{namespace}}}nextToken"):
         root.remove(old)
     if start + size < len(items):
-        token = ET.SubElement(root, f"{{{NAMESPACE}}}nextToken")
+        token = ET.SubElement(root, f"{{{namespace}}}nextToken")
         token.text = pages.issue(incoming.params, PAGES, start + size)
-    ET.register_namespace("", NAMESPACE)
+    ET.register_namespace("", namespace)
     body = ET.tostring(root, encoding="utf-8", xml_declaration=True)
     headers = {k: v for k, v in reply.headers.items() if k.lower() != "content-length"}
     return Reply(status=reply.status, headers=headers, body=body)

@@ -73,9 +73,7 @@ def validation_text(found: list[str]) -> str:
 
 
 def _check(shape: Shape, value: Any, path: str) -> Iterator[str]:
-    expected = PYTHON_TYPES[shape.type_name]
-    wrong_bool = isinstance(value, bool) and shape.type_name != "boolean"
-    if wrong_bool or not isinstance(value, expected):
+    if not _has_type(shape, value):
         yield f"Value at '{path}' failed to satisfy constraint: {shape.type_name} type"
         return
     if isinstance(shape, StructureShape):
@@ -86,6 +84,12 @@ def _check(shape: Shape, value: Any, path: str) -> Iterator[str]:
         yield from _check_text(shape, value, path)
     elif not isinstance(value, bool):
         yield from _check_size(shape, value, value, path)
+
+
+def _has_type(shape: Shape, value: Any) -> bool:
+    if isinstance(value, bool):
+        return bool(shape.type_name == "boolean")
+    return isinstance(value, PYTHON_TYPES[shape.type_name])
 
 
 def _check_items(shape: ListShape | MapShape, value: Any, path: str) -> Iterator[str]:
@@ -138,7 +142,9 @@ def _check_size(shape: Shape, size: float, value: Any, path: str) -> Iterator[st
 
 def _python_pattern(pattern: str) -> str:
     """Return a model's pattern in Python's dialect."""
-    return re.sub(r"\\p\{[A-Za-z]+\}", r"\\w", pattern)
+    spaces = re.sub(r"\\p\{Zs?\}", r"\\s", pattern)
+    words = re.sub(r"\\p\{[A-Za-z]+\}", r"\\w", spaces)
+    return re.sub(r"(\\[ws])-", r"\1\\-", words)
 
 
 def _join(path: str, name: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Self
 
@@ -31,6 +32,17 @@ DEFAULT_REGION = "us-east-1"
 DEFAULT_ROLE = "gpucost-read"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientKey:
+    """What makes two boto3 clients the same."""
+
+    endpoint_url: str
+    service: str
+    region: str
+    account: str | None
+    config: str
+
+
 class AwsSandbox:
     """A loopback AWS for a real boto3 application."""
 
@@ -51,6 +63,8 @@ class AwsSandbox:
         self._dispatcher = Dispatcher(first, self.clock)
         self._port = port
         self._server: Server | None = None
+        self._session = boto3.session.Session()
+        self._clients: dict[ClientKey, Any] = {}
 
     @property
     def world(self) -> World:
@@ -134,6 +148,11 @@ class AwsSandbox:
             if self._server is not None:
                 fresh.moto.clear()
                 seed(fresh.world)
+            self._clients = {
+                key: client
+                for key, client in self._clients.items()
+                if key.account is None
+            }
             self._dispatcher = fresh
 
     def serve_prebuilt(self, pages: list[bytes]) -> None:
@@ -162,14 +181,29 @@ class AwsSandbox:
         account: str | None = None,
         **config: Any,
     ) -> Any:
-        """Return a real boto3 client; `account` assumes a role there first."""
+        """Return a real boto3 client; `account` assumes a role there first.
+
+        Clients are kept for the next time, since making one takes longer than a call.
+        """
+        key = ClientKey(
+            endpoint_url=self.endpoint_url,
+            service=service,
+            region=region,
+            account=account,
+            config=repr(sorted(config.items())),
+        )
+        if key not in self._clients:
+            self._clients[key] = self._make_client(key, config)
+        return self._clients[key]
+
+    def _make_client(self, key: ClientKey, config: dict[str, Any]) -> Any:
         keys = {
             "aws_access_key_id": ACCESS_KEY,
             "aws_secret_access_key": SECRET_KEY,
         }
-        if account is not None:
+        if key.account is not None:
             answer = self.client("sts").assume_role(
-                RoleArn=f"arn:aws:iam::{account}:role/{DEFAULT_ROLE}",
+                RoleArn=f"arn:aws:iam::{key.account}:role/{DEFAULT_ROLE}",
                 RoleSessionName="sandbox",
             )["Credentials"]
             keys = {
@@ -178,11 +212,11 @@ class AwsSandbox:
                 "aws_session_token": answer["SessionToken"],
             }
         options = {"retries": {"total_max_attempts": 1, "mode": "standard"}} | config
-        make_client: Any = boto3.session.Session().client
+        make_client: Any = self._session.client
         return make_client(
-            service,
-            region_name=region,
-            endpoint_url=self.endpoint_url,
+            key.service,
+            region_name=key.region,
+            endpoint_url=key.endpoint_url,
             config=Config(**options),
             **keys,
         )

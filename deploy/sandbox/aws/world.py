@@ -172,7 +172,8 @@ class CommitmentDay:
     region: str = "us-east-1"
     service: str = "Amazon Elastic Compute Cloud - Compute"
     family: str = "p5"
-    instance_type: str = "p5.48xlarge"
+    #: None: the family's 48xlarge.
+    instance_type: str | None = None
     #: Dollars committed (plans) or hours purchased (reservations).
     committed: str = "0"
     used: str = "0"
