@@ -314,6 +314,15 @@ def price_series(prices: Iterable[Price]) -> list[tuple[int, Rate]]:
     return [(held_from, chosen[held_from].rate) for held_from in sorted(chosen)]
 
 
+def rate_at(prices: Iterable[Price], instant: datetime) -> Rate | None:
+    """Return the rate that holds at an instant; None when none is known."""
+    found = None
+    for held_from, rate in price_series(prices):
+        if held_from <= _micros(instant):
+            found = rate
+    return found
+
+
 def missing_reason(key: PriceKey) -> str:
     """Say why a key has no price."""
     if key.purchase is Purchase.CAPACITY_BLOCK:
