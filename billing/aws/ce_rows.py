@@ -22,6 +22,7 @@ from billing.aws.ce_answers import (
     periods_of,
 )
 from billing.aws.ce_queries import QUANTITY, MetricNames
+from billing.core.attribution import normalise_job
 from billing.core.categories import Classified, classify
 from billing.core.charges import Bucket, Charge, CostCategory, PricingCategory
 
@@ -37,7 +38,7 @@ def job_of(group_key: str) -> str:
     >>> job_of("job-id$ Job-123 "), job_of("job-id$"), job_of("job-id$a$b")
     ('job-123', '', 'a$b')
     """
-    return group_key.partition(_TAG_SEPARATOR)[2].strip().lower()
+    return normalise_job(group_key.partition(_TAG_SEPARATOR)[2])
 
 
 class RowMaker:

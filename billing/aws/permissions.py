@@ -1,0 +1,34 @@
+"""The IAM actions that reading needs, gathered from the adapters that call them.
+
+Nothing here changes anything in AWS: a test holds the list to verbs that read.
+"""
+
+from __future__ import annotations
+
+from billing.aws import (
+    ce_calls,
+    commitments,
+    identity,
+    inventory,
+    metrics,
+    objects,
+    prices,
+    session,
+)
+
+#: adapter -> IAM actions it calls
+PERMISSIONS_BY_ADAPTER: dict[str, tuple[str, ...]] = {
+    "session": session.PERMISSIONS,
+    "cost_explorer": ce_calls.PERMISSIONS,
+    "inventory": inventory.PERMISSIONS,
+    "prices": prices.PERMISSIONS,
+    "metrics": metrics.PERMISSIONS,
+    "commitments": commitments.PERMISSIONS,
+    "objects": objects.PERMISSIONS,
+    "identity": identity.PERMISSIONS,
+}
+
+#: Every action, sorted, each once.
+READ_PERMISSIONS: tuple[str, ...] = tuple(
+    sorted({one for some in PERMISSIONS_BY_ADAPTER.values() for one in some})
+)
