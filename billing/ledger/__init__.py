@@ -1,0 +1,1 @@
+"""The ledger in SQL: charges, usage and prices on SQLite or PostgreSQL."""

@@ -1,0 +1,24 @@
+"""The ledger within one session: imports, usage, prices and questions together."""
+
+from __future__ import annotations
+
+from sqlmodel import Session
+
+from billing.core.attribution import TagKeys
+from billing.ledger.fleet import SqlFleet
+from billing.ledger.imports import SqlImports
+from billing.ledger.prices import SqlPrices
+from billing.ledger.reader import SqlReader
+
+
+class SqlLedger(SqlImports, SqlFleet, SqlPrices, SqlReader):
+    """Everything billing stores, within one session.
+
+    Args:
+        session: The unit's session.
+        tag_keys: The tag keys that name job, team, owner and environment.
+    """
+
+    def __init__(self, session: Session, tag_keys: TagKeys | None = None) -> None:
+        self._session = session
+        self._tag_keys = tag_keys or TagKeys()

@@ -1,0 +1,24 @@
+"""The journal in SQL: findings, approval requests, votes and decisions."""
+
+from __future__ import annotations
+
+from sqlmodel import Session
+
+from policies.journal.approvals import SqlApprovals
+from policies.journal.findings import SqlFindings
+
+__all__ = ["SqlJournal"]
+
+
+class SqlJournal(SqlFindings, SqlApprovals):
+    """Findings and approvals within one session.
+
+    Args:
+        session: The unit's session.
+        locks: True in a writing unit on PostgreSQL: a request that is read is held, so
+            that two votes are counted one after the other.
+    """
+
+    def __init__(self, session: Session, *, locks: bool = False) -> None:
+        self._session = session
+        self._locks = locks
