@@ -7,6 +7,7 @@ from values; nothing here does I/O.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -146,3 +147,121 @@ class ApprovalRequest:
     team: str = ""
     basis: str = ""
     alternatives: tuple[Alternative, ...] = ()
+
+
+# ------------------------------------------------------------------------- deciding
+
+
+def refusal(
+    request: ApprovalRequest,
+    person: Person,
+    eligible: Collection[str],
+    now: datetime,
+) -> str | None:
+    """Return None when somebody may vote on a request now, else why not.
+
+    Args:
+        request: As it stands in the store at this moment.
+        person: Who wants to vote, as the directory knows them at this moment.
+        eligible: Slack ids and e-mail addresses the approvers of its rule resolve to
+            at this moment. Empty means nobody.
+        now: The instant of the click.
+    """
+    return (
+        _stands_against(request, now)
+        or _is_no_voter(person)
+        or _has_a_part_in(request, person)
+        or _is_no_approver(person, eligible)
+    )
+
+
+def _stands_against(request: ApprovalRequest, now: datetime) -> str | None:
+    if request.state is not RequestState.PENDING:
+        return f"this request is already {request.state}"
+    if request.expires_at is not None and now >= request.expires_at:
+        return "this request has expired"
+    return None
+
+
+def _is_no_voter(person: Person) -> str | None:
+    if person.is_bot:
+        return "an app cannot approve"
+    if person.is_deactivated:
+        return "a deactivated account cannot approve"
+    if not person.home_org:
+        return "people of other organisations cannot approve"
+    return "guests cannot approve" if person.is_guest else None
+
+
+def _has_a_part_in(request: ApprovalRequest, person: Person) -> str | None:
+    if not person.person_id:
+        return "gpucost does not know who you are"
+    parts = (
+        (request.requester, "you asked for this, so somebody else must decide"),
+        (request.caller, "you filed this, so somebody else must decide"),
+        (request.owner, "you own this job, so somebody else must decide"),
+    )
+    return next((why for who, why in parts if who == person.person_id), None)
+
+
+def _is_no_approver(person: Person, eligible: Collection[str]) -> str | None:
+    names = {person.slack_id, person.email.lower()} - {""}
+    if any(name in names for name in eligible):
+        return None
+    return "you are not among the approvers of this request"
+
+
+def outcome(
+    request: ApprovalRequest, votes: Iterable[Vote], now: datetime
+) -> RequestState:
+    """Return where a request stands with these votes.
+
+    A final state never changes. Votes are counted in order of time: one denial
+    decides, and so do enough distinct people; whichever comes first, a denial when
+    both come at once. Votes after the expiry, and of those who have a part in the
+    request, count for nothing.
+    """
+    if request.state is not RequestState.PENDING:
+        return request.state
+    if request.rule is None:
+        return RequestState.APPROVED
+    approved: set[str] = set()
+    for vote in sorted(votes, key=_in_time):
+        if not _counts(request, vote, now):
+            continue
+        if vote.verdict is Verdict.DENY:
+            return RequestState.DENIED
+        approved.add(vote.person_id)
+        if len(approved) >= max(1, request.rule.tier.required):
+            return RequestState.APPROVED
+    if request.expires_at is not None and now >= request.expires_at:
+        return RequestState.EXPIRED
+    return RequestState.PENDING
+
+
+def _in_time(vote: Vote) -> tuple[datetime, bool, str]:
+    return (vote.at, vote.verdict is not Verdict.DENY, vote.person_id)
+
+
+def _counts(request: ApprovalRequest, vote: Vote, now: datetime) -> bool:
+    """Tell whether a vote is of somebody independent and came in time."""
+    parts = {request.requester, request.caller, request.owner, ""}
+    is_late = request.expires_at is not None and vote.at >= request.expires_at
+    return vote.person_id not in parts and not is_late and vote.at <= now
+
+
+def approvals_missing(request: ApprovalRequest, votes: Iterable[Vote]) -> int:
+    """Return how many more distinct people must approve."""
+    if request.rule is None:
+        return 0
+    parts = {request.requester, request.caller, request.owner, ""}
+    approved = {vote.person_id for vote in votes if vote.verdict is Verdict.APPROVE}
+    return max(0, max(1, request.rule.tier.required) - len(approved - parts))
+
+
+def can_be_decided(required: int, independent: Collection[str]) -> bool:
+    """Tell whether enough eligible people exist who have no part in a request.
+
+    When not, the request would hang: tell the requester and the admins at once.
+    """
+    return len(set(independent) - {""}) >= max(1, required)

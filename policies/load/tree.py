@@ -48,7 +48,7 @@ class Problem:
     path: tuple[str | int, ...] = ()
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, eq=False)
 class Node:
     """One scalar, sequence or mapping.
 

@@ -1,0 +1,129 @@
+"""Every policy kind there is, and the JSON Schema of a policy file made from them.
+
+Adding a kind is one module and one line here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import Field
+from pydantic.json_schema import GenerateJsonSchema
+
+from policies.core.document import Part
+from policies.core.finding import Finding
+from policies.core.judging import Judgement
+from policies.core.kinds import (
+    approval,
+    checkpoint_retention,
+    commitment_coverage,
+    idle,
+    ttl,
+)
+from policies.core.kinds.approval import ApprovalPolicy
+from policies.core.kinds.checkpoint_retention import CheckpointRetentionPolicy
+from policies.core.kinds.commitment_coverage import CommitmentCoveragePolicy
+from policies.core.kinds.idle import IdlePolicy
+from policies.core.kinds.ttl import TtlPolicy
+from policies.core.spelling import spelled
+from policies.core.view import View
+
+Policy = (
+    ApprovalPolicy
+    | IdlePolicy
+    | TtlPolicy
+    | CheckpointRetentionPolicy
+    | CommitmentCoveragePolicy
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """One policy kind.
+
+    Attributes:
+        model: What its keys mean.
+        judge: Its pure findings.
+        message: The plain text a person gets for one of its findings.
+    """
+
+    model: type[Policy]
+    judge: Callable[[Any, View, datetime], Judgement]
+    message: Callable[[Finding], str]
+
+
+KINDS: Mapping[str, Kind] = {
+    "approval": Kind(
+        model=ApprovalPolicy, judge=approval.judge, message=approval.message
+    ),
+    "idle": Kind(model=IdlePolicy, judge=idle.judge, message=idle.message),
+    "ttl": Kind(model=TtlPolicy, judge=ttl.judge, message=ttl.message),
+    "checkpoint-retention": Kind(
+        model=CheckpointRetentionPolicy,
+        judge=checkpoint_retention.judge,
+        message=checkpoint_retention.message,
+    ),
+    "commitment-coverage": Kind(
+        model=CommitmentCoveragePolicy,
+        judge=commitment_coverage.judge,
+        message=commitment_coverage.message,
+    ),
+}
+
+
+class PolicyFile(Part):
+    """A file of gpucost policies."""
+
+    policies: tuple[Annotated[Policy, Field(discriminator="kind")], ...] = Field(
+        description="the policies, in any order"
+    )
+
+
+class _Schema(GenerateJsonSchema):
+    """Writes defaults the way a person writes them."""
+
+    def encode_default(self, dft: Any) -> Any:  # noqa: ANN401 (any key's default)
+        return spelled(dft)
+
+
+def message(finding: Finding) -> str:
+    """Return the plain text a person gets for a finding."""
+    return KINDS[finding.kind].message(finding)
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON Schema of a policy file, for editors and other programs."""
+    schema = _plainer(PolicyFile.model_json_schema(schema_generator=_Schema))
+    for name, definition in schema["$defs"].items():
+        if "const" in definition["properties"].get("kind", {}):
+            required = {*definition.get("required", []), "kind"}
+            definition["required"] = sorted(required)
+        if name in {"AfterStep", "BeforeStep"}:
+            word = definition["properties"]["do"]
+            schema["$defs"][name] = {"anyOf": [word, definition]}
+    return {
+        "$schema": GenerateJsonSchema.schema_dialect,
+        "title": "gpucost policies",
+        **schema,
+    }
+
+
+def _plainer(part: Any) -> Any:  # noqa: ANN401 (any JSON)
+    """Drop what an editor should not offer: titles, and null for a key left out."""
+    if isinstance(part, list):
+        return [_plainer(item) for item in part]
+    if not isinstance(part, dict):
+        return part
+    choices = [one for one in part.get("anyOf", []) if one != {"type": "null"}]
+    if len(choices) == 1:
+        rest = {key: value for key, value in part.items() if key != "anyOf"}
+        part = {**choices[0], **rest}
+    return {
+        key: _plainer(value)
+        for key, value in part.items()
+        if not (key == "title" and isinstance(value, str))
+        and not (key == "default" and value is None)
+    }

@@ -1,0 +1,177 @@
+"""Who is told what about findings, and what they resolve; pure, it does none of it.
+
+Call it with the findings as they were stored *before* this evaluation is recorded.
+A finding is told once, again when it got worse, and once a day while it lasts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from fractions import Fraction
+from typing import Protocol
+
+from policies.core.document import Mode
+from policies.core.finding import Evaluation, Finding, Refusal, Severity
+
+REMINDER_AFTER = timedelta(days=1)
+#: A finding that comes back sooner than this after it was resolved is not news.
+FLAPPING = timedelta(minutes=30)
+#: Cost at stake must have grown by half, and an hour passed, to be worth repeating.
+WORSE_FACTOR = Fraction(3, 2)
+WORSE_AFTER = timedelta(hours=1)
+NOTICES_MAX = 50
+_LOUDNESS = {Severity.INFO: 0, Severity.WARNING: 1, Severity.CRITICAL: 2}
+
+
+class Stored(Protocol):
+    """A finding as the journal holds it, as much of it as decides."""
+
+    @property
+    def finding(self) -> Finding: ...
+    @property
+    def resolved_at(self) -> datetime | None: ...
+    @property
+    def notified_at(self) -> datetime | None: ...
+
+
+class Why(StrEnum):
+    """Why somebody is told."""
+
+    NEW = "new"
+    WORSE = "worse"
+    REMINDER = "reminder"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """One finding to tell its owner about."""
+
+    finding: Finding
+    why: Why
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decisions:
+    """What follows from one evaluation.
+
+    Attributes:
+        notices: What to post, the loudest and costliest first.
+        left_out: Notices beyond the limit of one evaluation; they come up again.
+        record: Findings to pass to the journal: those found, and open ones whose
+            subject could not be judged, which therefore stay open.
+        resolved: Open findings that no longer hold.
+    """
+
+    notices: tuple[Notice, ...]
+    left_out: int
+    record: tuple[Finding, ...]
+    resolved: tuple[Stored, ...]
+    refused: tuple[Refusal, ...]
+
+
+def decide(
+    evaluation: Evaluation,
+    stored: Sequence[Stored],
+    now: datetime,
+    *,
+    paused_by: str = "",
+    notices_max: int = NOTICES_MAX,
+) -> Decisions:
+    """Decide what to tell and what has ended.
+
+    Args:
+        evaluation: What was found.
+        stored: Open findings; recently resolved ones may be among them.
+        now: The instant of the decision.
+        paused_by: Who paused actions; "" when nobody did. Notices still go out.
+        notices_max: Most notices of one evaluation.
+    """
+    known = {one.finding.fingerprint: one for one in stored}
+    found = {finding.fingerprint: finding for finding in evaluation.findings}
+    notices = [
+        Notice(finding=finding, why=why)
+        for fingerprint, finding in found.items()
+        if (why := _why(finding, known.get(fingerprint), now)) is not None
+    ]
+    notices.sort(key=_loudest_first)
+    kept, resolved = _rest(evaluation, found, stored)
+    return Decisions(
+        notices=tuple(notices[:notices_max]),
+        left_out=max(0, len(notices) - notices_max),
+        record=(*evaluation.findings, *kept),
+        resolved=resolved,
+        refused=(*evaluation.refused, *_paused(evaluation, paused_by)),
+    )
+
+
+def _why(
+    finding: Finding, stored: Stored | None, now: datetime
+) -> Why | None:
+    """Return why a finding is told now; None when it is not."""
+    if finding.mode == Mode.OBSERVE or finding.severity is Severity.INFO:
+        return None
+    if stored is None or stored.notified_at is None:
+        return Why.NEW
+    since = now - stored.notified_at
+    if stored.resolved_at is not None:
+        is_flapping = now - stored.resolved_at < FLAPPING and since < REMINDER_AFTER
+        return None if is_flapping else Why.NEW
+    if _is_louder(finding, stored.finding):
+        return Why.WORSE
+    if since >= WORSE_AFTER and _costs_more(finding, stored.finding):
+        return Why.WORSE
+    return Why.REMINDER if since >= REMINDER_AFTER else None
+
+
+def _is_louder(finding: Finding, before: Finding) -> bool:
+    return _LOUDNESS[finding.severity] > _LOUDNESS[before.severity]
+
+
+def _costs_more(finding: Finding, before: Finding) -> bool:
+    at_stake, was = finding.cost_at_stake, before.cost_at_stake
+    if at_stake is None or was is None or at_stake.currency != was.currency:
+        return False
+    return at_stake.nanos > was.nanos * WORSE_FACTOR
+
+
+def _loudest_first(notice: Notice) -> tuple[object, ...]:
+    finding = notice.finding
+    at_stake = finding.cost_at_stake.nanos if finding.cost_at_stake else 0
+    return (-_LOUDNESS[finding.severity], -at_stake, finding.policy, finding.subject)
+
+
+def _rest(
+    evaluation: Evaluation,
+    found: Mapping[str, Finding],
+    stored: Sequence[Stored],
+) -> tuple[tuple[Finding, ...], tuple[Stored, ...]]:
+    """Split open findings not found again: not judged now, or resolved."""
+    unknown = {(one.policy, one.subject) for one in evaluation.unknown}
+    kept: list[Finding] = []
+    resolved: list[Stored] = []
+    for one in sorted(stored, key=lambda each: each.finding.fingerprint):
+        finding = one.finding
+        is_open = one.resolved_at is None and finding.policy in evaluation.judged
+        if not is_open or finding.fingerprint in found:
+            continue
+        if (finding.policy, finding.subject) in unknown:
+            kept.append(finding)
+        else:
+            resolved.append(one)
+    return tuple(kept), tuple(resolved)
+
+
+def _paused(evaluation: Evaluation, paused_by: str) -> list[Refusal]:
+    """Refuse every action while somebody has paused them."""
+    if not paused_by:
+        return []
+    policies = {
+        one.policy for one in evaluation.findings if one.mode == Mode.ENFORCE
+    }
+    return [
+        Refusal(policy=name, action="enforce", reason=f"actions are paused by {paused_by}")
+        for name in sorted(policies)
+    ]

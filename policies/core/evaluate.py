@@ -1,0 +1,111 @@
+"""Policies and facts in, findings out: pure, deterministic, in a stated order.
+
+The same policies, facts and instant give the same answer, whatever the order or
+duplicates of either. Nothing acts here; what a later release would act on is refused
+with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from policies.core.capabilities import allowance
+from policies.core.catalogue import KINDS, Policy
+from policies.core.document import WARN, Mode
+from policies.core.facts import Facts
+from policies.core.finding import Evaluation, Finding, Refusal, Unknown
+from policies.core.judging import Judgement
+from policies.core.kinds.checkpoint_retention import CheckpointRetentionPolicy
+from policies.core.kinds.commitment_coverage import CommitmentCoveragePolicy
+from policies.core.kinds.idle import IdlePolicy
+from policies.core.kinds.ttl import ACTIVITY_WINDOW, TtlPolicy
+from policies.core.locations import Location
+from policies.core.view import view_of
+
+LATER = "enforcement comes in a later release"
+#: Signals are gathered this much further back, to tell since when something is quiet.
+LOOKBACK_SPARE = timedelta(hours=1)
+
+
+def evaluate(policies: Iterable[Policy], facts: Facts, now: datetime) -> Evaluation:
+    """Judge every policy against the same facts at one instant."""
+    view = view_of(facts)
+    findings: list[Finding] = []
+    unknown: list[Unknown] = []
+    refused: list[Refusal] = []
+    judged = {policy.name: policy for policy in policies}
+    for policy in judged.values():
+        judgement = KINDS[policy.kind].judge(policy, view, now)
+        findings += judgement.findings
+        unknown += judgement.unknown
+        refused += judgement.refused
+        if policy.mode is Mode.ENFORCE:
+            refused += _refused(policy, judgement)
+    return Evaluation(
+        now=now,
+        findings=tuple(sorted(findings, key=_order)),
+        unknown=tuple(
+            sorted(unknown, key=lambda one: (one.policy, one.subject, one.missing))
+        ),
+        refused=tuple(
+            sorted(refused, key=lambda one: (one.policy, one.action, one.reason))
+        ),
+        judged=tuple(sorted(judged)),
+    )
+
+
+def _order(finding: Finding) -> tuple[object, ...]:
+    return (finding.policy, finding.subject, finding.clause)
+
+
+def _refused(policy: Policy, judgement: Judgement) -> list[Refusal]:
+    """Say what `enforce` does not do: by its limits, and in this release at all."""
+    refused = [Refusal(policy=policy.name, action="enforce", reason=LATER)]
+    wanted = sum(_acts(finding) for finding in judgement.findings)
+    allowed = allowance(wanted, judgement.in_scope, policy.limits)
+    if allowed.reason:
+        refused.append(
+            Refusal(policy=policy.name, action="act", reason=allowed.reason)
+        )
+    return refused
+
+
+def _acts(finding: Finding) -> bool:
+    return any(action.do not in {WARN, "ask"} for action in finding.actions)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Needs:
+    """Which facts some policies need, so that no other is fetched.
+
+    Attributes:
+        signals_lookback: How far back signals are needed; None when none is.
+        locations: Checkpoint locations to list.
+        families: Instance families whose coverage is asked for.
+        coverage_lookback: The longest window of coverage; None when none is.
+    """
+
+    signals_lookback: timedelta | None
+    locations: tuple[Location, ...]
+    families: tuple[str, ...]
+    coverage_lookback: timedelta | None
+
+
+def needs_of(policies: Sequence[Policy]) -> Needs:
+    """Return which facts the policies look at."""
+    windows = [policy.for_ for policy in policies if isinstance(policy, IdlePolicy)]
+    windows += [ACTIVITY_WINDOW for one in policies if isinstance(one, TtlPolicy)]
+    coverage = [one for one in policies if isinstance(one, CommitmentCoveragePolicy)]
+    locations = {
+        policy.location.text: policy.location
+        for policy in policies
+        if isinstance(policy, CheckpointRetentionPolicy)
+    }
+    return Needs(
+        signals_lookback=max(windows) + LOOKBACK_SPARE if windows else None,
+        locations=tuple(locations[text] for text in sorted(locations)),
+        families=tuple(sorted({policy.family for policy in coverage})),
+        coverage_lookback=max((one.lookback for one in coverage), default=None),
+    )

@@ -1,0 +1,113 @@
+"""Which approval rule a run falls under: the strictest that any policy asks for.
+
+Strictly more than an amount; an unknown price falls under the highest tier, and so
+does an amount in a currency the policy does not speak. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from billing.core.money import Money
+from policies.core.approvals import ApprovalRule, ApprovalTier
+from policies.core.catalogue import Policy
+from policies.core.facts import JobFacts
+from policies.core.kinds.approval import ApprovalPolicy
+from policies.core.view import job_values
+
+
+def rule_for(
+    policies: Iterable[Policy],
+    job: JobFacts,
+    high: Money | None,
+    committed: Money,
+) -> ApprovalRule | None:
+    """Return the rule that decides a request; None when nobody needs to be asked.
+
+    Args:
+        policies: All policies; only those of kind ``approval`` matter.
+        job: The job as `where:` sees it; build it with ``planned_job``.
+        high: High end of the estimate; None when there is no price.
+        committed: What the same owner and job family has asked for or runs already,
+            so that splitting a run does not dodge the limit.
+    """
+    values = job_values(job)
+    rules = [
+        rule
+        for policy in policies
+        if isinstance(policy, ApprovalPolicy)
+        and (policy.where is None or policy.where.holds(values) is not False)
+        and (rule := _rule(policy, _sum(high, committed))) is not None
+    ]
+    return max(rules, key=_strictness, default=None)
+
+
+def planned_job(  # noqa: PLR0913 (each a field of the request)
+    *,
+    job: str,
+    team: str,
+    owner: str,
+    environment: str,
+    instance_type: str,
+    count: int,
+    gpus: int | None,
+    high: Money | None,
+) -> JobFacts:
+    """Return a run that does not exist yet, as policies look at jobs."""
+    return JobFacts(
+        job=job,
+        team=team,
+        owner=owner,
+        environment=environment,
+        spent=None,
+        rate=None,
+        predicted=high,
+        instance_types=(instance_type,),
+        instances=count,
+        gpus=gpus,
+        since=None,
+    )
+
+
+def _sum(high: Money | None, committed: Money) -> Money | None:
+    if high is None or high.currency != committed.currency:
+        return None
+    return high + committed
+
+
+def _rule(policy: ApprovalPolicy, amount: Money | None) -> ApprovalRule | None:
+    """Return the policy's highest tier that an amount passes."""
+    tiers = _tiers(policy)
+    if amount is None or amount.currency != policy.over.currency:
+        tier: ApprovalTier | None = tiers[-1]
+    else:
+        tier = next((tier for tier in reversed(tiers) if amount > tier.over), None)
+    if tier is None:
+        return None
+    return ApprovalRule(
+        policy=policy.name,
+        tier=tier,
+        expires_after_s=int(policy.expires_after.total_seconds()),
+        drift=policy.drift,
+    )
+
+
+def _tiers(policy: ApprovalPolicy) -> list[ApprovalTier]:
+    first = ApprovalTier(
+        over=policy.over, required=policy.required, approvers=policy.approvers
+    )
+    return [
+        first,
+        *(
+            ApprovalTier(
+                over=tier.over,
+                required=tier.required,
+                approvers=tier.approvers or policy.approvers,
+            )
+            for tier in policy.tiers
+        ),
+    ]
+
+
+def _strictness(rule: ApprovalRule) -> tuple[int, int, str]:
+    return (rule.tier.required, rule.tier.over.nanos, rule.policy)
