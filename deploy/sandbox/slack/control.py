@@ -22,8 +22,8 @@ from starlette.routing import Route
 
 from deploy.sandbox.slack.messages import Message, View
 from deploy.sandbox.slack.model import Json
-from deploy.sandbox.slack.render import render_channel
-from deploy.sandbox.slack.render_html import render_page
+from deploy.sandbox.slack.render import render_channel, render_view
+from deploy.sandbox.slack.render_html import render_page, render_view_page
 
 if TYPE_CHECKING:
     from deploy.sandbox.slack.sandbox import SlackSandbox
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Thing = TypeVar("Thing")
 
 WAIT_MAX_S = 60.0
-_BAD_REQUEST, _NOT_FOUND = 400, 404
+_BAD_REQUEST = 400
 
 
 def control_routes(sandbox: SlackSandbox) -> list[Route]:
@@ -73,7 +73,7 @@ class _Control:
         routes = [_route(name, act, "POST") for name, act in acts.items()]
         routes += [_route(name, read, "GET") for name, read in reads.items()]
         pages = (("render", self._render), ("html", self._html))
-        routes += [Route(f"/control/{name}", page) for name, page in pages]
+        routes += [Route(f"/control/{name}", _page(page)) for name, page in pages]
         return routes
 
     def _command(self, body: Json) -> Json:
@@ -219,16 +219,32 @@ class _Control:
             found += [message for message in own if message.channel == place.id]
         return sorted(found, key=lambda message: message.ts)
 
-    async def _render(self, request: Request) -> Response:
+    def _asked_view(self, request: Request) -> View | None:
+        """Return the form or home tab that `view` or `home` names, if either does."""
+        query = request.query_params
+        if "home" in query:
+            return _found(self._sandbox.home(query["home"]), query["home"])
+        if "view" in query:
+            return _found(self._sandbox.state.views.get(query["view"]), query["view"])
+        return None
+
+    def _render(self, request: Request) -> Response:
         has_colour = request.query_params.get("colour") == "1"
-        text = render_channel(
-            self._seen_by(request),
-            self._sandbox.state.directory,
-            has_colour=has_colour,
-        )
+        directory = self._sandbox.state.directory
+        view = self._asked_view(request)
+        if view is not None:
+            return PlainTextResponse(
+                render_view(view, directory, has_colour=has_colour)
+            )
+        messages = self._seen_by(request)
+        text = render_channel(messages, directory, has_colour=has_colour)
         return PlainTextResponse(text)
 
-    async def _html(self, request: Request) -> Response:
+    def _html(self, request: Request) -> Response:
+        view = self._asked_view(request)
+        if view is not None:
+            directory = self._sandbox.state.directory
+            return HTMLResponse(render_view_page(view, directory))
         name = request.query_params["channel"]
         channel = self._sandbox.state.directory.known_channel(name)
         page = render_page(
@@ -242,6 +258,18 @@ def _found(value: Thing | None, name: str) -> Thing:
         message = f"nothing is called {name!r}"
         raise ValueError(message)
     return value
+
+
+def _page(draw: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    def endpoint(request: Request) -> Response:
+        try:
+            return draw(request)
+        except KeyError as missing:
+            return JSONResponse({"error": f"missing {missing}"}, _BAD_REQUEST)
+        except ValueError as problem:
+            return JSONResponse({"error": str(problem)}, _BAD_REQUEST)
+
+    return endpoint
 
 
 def _route(name: str, act: Callable[[Json], object], method: str) -> Route:

@@ -7,9 +7,9 @@ until the app acknowledges. How one attempt travels is the transport's part.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import uuid4
 
 from deploy.sandbox.slack.faults import DELIVERY_KINDS, Fault, Faults
@@ -110,7 +110,7 @@ class Dispatcher:
         self._retry_delays_s = tuple(retry_delays_s)
         self._on_ack = on_ack
         self._held: list[Delivery] = []
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: set[asyncio.Task[object]] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.transport: Transport | None = None
         self.deliveries: list[Delivery] = []
@@ -163,9 +163,8 @@ class Dispatcher:
             self._spawn(self._try(delivery, number=0, reason=None))
         self._spawn(self._run(delivery, first_is_lost="lose" in faults))
 
-    def _spawn(self, work: object) -> None:
-        assert asyncio.iscoroutine(work)
-        task: asyncio.Task[None] = asyncio.get_running_loop().create_task(work)
+    def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
+        task: asyncio.Task[object] = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

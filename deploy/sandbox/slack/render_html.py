@@ -10,7 +10,7 @@ from html import escape
 
 from deploy.sandbox.slack.charts import chart_rows
 from deploy.sandbox.slack.directory import Directory
-from deploy.sandbox.slack.messages import Message
+from deploy.sandbox.slack.messages import Message, View
 from deploy.sandbox.slack.model import Json
 from deploy.sandbox.slack.mrkdwn import (
     Span,
@@ -219,8 +219,26 @@ def render_page(
     renderer = HtmlRenderer(directory)
     ordered = sorted(messages, key=lambda item: (item.thread_ts or item.ts, item.ts))
     body = "".join(_message(item, renderer, directory) for item in ordered)
+    return _whole_page(f"# {title}", body)
+
+
+def render_view_page(view: View, directory: Directory) -> str:
+    """Return a whole page with a form or a home tab."""
+    renderer = HtmlRenderer(directory)
+    title = plain(text_object(view.body.get("title"), directory)) or "Home"
+    errors = "".join(
+        _block(f"⚠ {escape(block)}: {escape(text)}")
+        for block, text in view.errors.items()
+    )
+    submit = view.body.get("submit")
+    label = escape(plain(text_object(submit, directory)))
+    button = f'<span class="btn primary">{label}</span>' if submit else ""
+    return _whole_page(title, renderer.blocks(view.blocks) + errors + button)
+
+
+def _whole_page(title: str, body: str) -> str:
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
-        f"<title>#{escape(title)}</title><style>{_STYLE}</style></head>"
-        f"<body><h1># {escape(title)}</h1><main>{body}</main></body></html>"
+        f"<title>{escape(title)}</title><style>{_STYLE}</style></head>"
+        f"<body><h1>{escape(title)}</h1><main>{body}</main></body></html>"
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from deploy.sandbox.slack.clock import Clock, system_clock
 from deploy.sandbox.slack.control import control_routes
@@ -259,8 +259,7 @@ class SlackSandbox(Hands):
             members.append(bot)
         self.state.touch()
 
-    def _run(self, work: object) -> None:
-        assert asyncio.iscoroutine(work)
+    def _run(self, work: Coroutine[Any, Any, None]) -> None:
         if self._server.loop is None:
             work.close()
             return

@@ -112,6 +112,15 @@ def test_a_channel_is_drawn_as_text_and_as_a_page(
     assert "<b>hello</b>" in drawn[1]
 
 
+def test_a_home_tab_is_drawn_too(slack: SlackSandbox, client: WebClient) -> None:
+    text = {"type": "mrkdwn", "text": "*your jobs*"}
+    view = {"type": "home", "blocks": [{"type": "section", "text": text}]}
+    client.views_publish(user_id="U0MIA", view=view)
+
+    assert "your jobs" in page(slack.base_url, "render", home="mia")
+    assert "<b>your jobs</b>" in page(slack.base_url, "html", home="mia")
+
+
 def test_a_workspace_survives_its_document() -> None:
     workspace = example_workspace()
 

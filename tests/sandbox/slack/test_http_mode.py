@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 from slack_bolt import Ack, Respond
+from slack_sdk import WebClient
 from slack_sdk.signature import SignatureVerifier
 
 from deploy.sandbox.slack import SlackSandbox
@@ -67,9 +69,39 @@ def test_an_event_is_sent_again_with_number_and_reason(slack: SlackSandbox) -> N
     ]
 
 
-def test_a_click_is_never_sent_again(slack: SlackSandbox) -> None:
+def test_commands_and_clicks_are_never_sent_again(
+    slack: SlackSandbox, client: WebClient
+) -> None:
     app = make_app(slack)
-    with in_http_mode(slack, app) as seen:
-        done = slack.command("mia", "gpu-costs", "hello").wait_done()
+    text = {"type": "plain_text", "text": "Go"}
+    element = {"type": "button", "action_id": "go", "text": text}
+    blocks = [{"type": "actions", "elements": [element]}]
+    client.chat_postMessage(channel="C0COSTS", text="card", blocks=blocks)
+    card = slack.messages("gpu-costs")[0]
 
-    assert len(seen) == len(done.delivery.attempts) == 1
+    with in_http_mode(slack, app) as seen:
+        slack.command("mia", "gpu-costs", "hello").wait_done()
+        slack.click("mia", card, "go").wait_done()
+
+    assert len(seen) == 2
+
+
+# C102
+def test_an_app_that_is_too_slow_lets_its_person_down(
+    hasty_slack: SlackSandbox,
+) -> None:
+    app = make_app(hasty_slack)
+    may_go_on = threading.Event()
+
+    @app.command("/gpucost")
+    def answer(ack: Ack) -> None:
+        may_go_on.wait(5)
+        ack("too late")
+
+    with in_http_mode(hasty_slack, app):
+        done = hasty_slack.command("mia", "gpu-costs", "slow").wait_done()
+        saw = done.person_saw
+        may_go_on.set()
+
+    assert saw == "operation_timeout"
+    assert hasty_slack.ephemerals("mia") == []

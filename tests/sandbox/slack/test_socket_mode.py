@@ -72,13 +72,15 @@ def test_text_in_an_acknowledgement_is_shown_to_its_person(slack: SlackSandbox) 
     assert slack.messages("gpu-costs")[0].text == "hello"
 
 
-def test_a_command_without_acknowledgement_fails_once(slack: SlackSandbox) -> None:
-    app = make_app(slack)
+def test_a_command_without_acknowledgement_fails_once(
+    hasty_slack: SlackSandbox,
+) -> None:
+    app = make_app(hasty_slack)
     times: list[str] = []
     app.command("/gpucost")(lambda body: times.append(body["text"]))
 
-    with in_socket_mode(slack, app):
-        done = slack.command("mia", "gpu-costs", "slow").wait_done()
+    with in_socket_mode(hasty_slack, app):
+        done = hasty_slack.command("mia", "gpu-costs", "slow").wait_done()
 
     assert done.person_saw == "operation_timeout"
     assert times == ["slow"]
@@ -92,14 +94,16 @@ def test_a_command_to_an_app_that_is_away_fails(slack: SlackSandbox) -> None:
 
 
 # C100
-def test_an_event_comes_again_until_it_is_acknowledged(slack: SlackSandbox) -> None:
-    app = make_app(slack)
+def test_an_event_comes_again_until_it_is_acknowledged(
+    hasty_slack: SlackSandbox,
+) -> None:
+    app = make_app(hasty_slack)
     retries: list[str | None] = []
     events: list[str] = []
 
     @app.middleware
     def count(req: Any, resp: Any, next: Any) -> Any:  # noqa: A002 - Bolt's name
-        retries.append((req.headers.get("x-slack-retry-num") or [None])[0])
+        retries.append((req.headers.get("x-hasty_slack-retry-num") or [None])[0])
         events.append(req.body["event_id"])
         if len(retries) < 3:
             return None
@@ -107,8 +111,8 @@ def test_an_event_comes_again_until_it_is_acknowledged(slack: SlackSandbox) -> N
 
     app.event("app_mention")(lambda say: say("here"))
 
-    with in_socket_mode(slack, app):
-        done = slack.mention("mia", "gpu-costs", "status").wait_acked()
+    with in_socket_mode(hasty_slack, app):
+        done = hasty_slack.mention("mia", "gpu-costs", "status").wait_acked()
         done.wait_answer()
 
     assert len(set(events)) == 1
@@ -313,3 +317,40 @@ def test_duplicates_and_reordering_happen_on_demand(slack: SlackSandbox) -> None
     assert len({event_id for event_id, _ in seen[:3]}) == 1
     assert [text.split()[-1] for text in started] == ["first", "second", "third"]
     assert {text for _, text in seen[3:]} == {"second", "third"}
+
+
+# C102
+def test_an_acknowledgement_after_the_limit_counts_for_nothing(
+    hasty_slack: SlackSandbox,
+) -> None:
+    app = make_app(hasty_slack)
+    may_go_on = threading.Event()
+
+    @app.command("/gpucost")
+    def answer(ack: Ack) -> None:
+        may_go_on.wait(5)
+        ack("too late")
+
+    with in_socket_mode(hasty_slack, app):
+        done = hasty_slack.command("mia", "gpu-costs", "slow").wait_done()
+        may_go_on.set()
+        hasty_slack.wait_for(lambda: done.delivery.late_ack_s)
+
+    assert done.person_saw == "operation_timeout"
+    assert hasty_slack.ephemerals("mia") == []
+
+
+def test_a_burst_of_commands_is_acknowledged_once_each(slack: SlackSandbox) -> None:
+    app = make_app(slack)
+
+    @app.command("/gpucost")
+    def answer(ack: Ack, body: Json) -> None:
+        ack(body["text"])
+
+    with in_socket_mode(slack, app):
+        sent = [slack.command("mia", "gpu-costs", str(n)) for n in range(20)]
+        for interaction in sent:
+            interaction.wait_acked()
+
+    shown = sorted(int(message.text) for message in slack.ephemerals("mia"))
+    assert shown == list(range(20))
