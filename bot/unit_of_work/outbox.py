@@ -30,7 +30,7 @@ _FAILED = "failed"
 _SUPERSEDED = "superseded"
 _UPDATE = "update"
 #: Written out, not bound: SQLite uses a partial index only for the same literals.
-_LIVE = (literal_column("'pending'"), literal_column("'sending'"))
+_LIVE: tuple[Any, ...] = (literal_column("'pending'"), literal_column("'sending'"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from billing.core.money import USD, Money, total
 from billing.ledger.codec import decode, encode
 from billing.ledger.columns import table_of
 from billing.ledger.database import insert_or_nothing
+from policies.core import approvals as rules
 from policies.core.approvals import (
     ApprovalRequest,
     RequestState,
@@ -198,7 +199,7 @@ class SqlApprovals:
         amounts = [
             Money(row.ceiling, row.currency)
             for row in rows
-            if family_of(row.job) == job_family
+            if rules.job_family(row.job) == job_family
         ]
         return total(amounts, amounts[0].currency if amounts else USD)
 
