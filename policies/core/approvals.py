@@ -265,3 +265,19 @@ def can_be_decided(required: int, independent: Collection[str]) -> bool:
     When not, the request would hang: tell the requester and the admins at once.
     """
     return len(set(independent) - {""}) >= max(1, required)
+
+
+def job_family(job: str) -> str:
+    """Return the name that the pieces of one split run share: without its numbers.
+
+    >>> job_family("llm-7b-run-3"), job_family("sweep-4-12"), job_family("42")
+    ('llm-7b-run', 'sweep', '42')
+    """
+    family = job
+    while True:
+        shorter = family.rstrip("0123456789").rstrip("-_./: ")
+        if not shorter:
+            return job if family == job else family
+        if shorter == family:
+            return family
+        family = shorter

@@ -103,7 +103,9 @@ def allowance(wanted: int, in_scope: int, limits: Limits) -> Allowance:
     allowed = min(limits.max_actions, share)
     if wanted <= allowed:
         return Allowance(allowed=wanted)
-    return Allowance(allowed=0, reason=f"{wanted} findings, {allowed} allowed by limits")
+    return Allowance(
+        allowed=0, reason=f"{wanted} findings, {allowed} allowed by limits"
+    )
 
 
 def share_of(in_scope: int, max_share: Fraction) -> int:

@@ -167,9 +167,7 @@ def _place(text: str, offset: int) -> tuple[int, int]:
     return before.count("\n") + 1, offset - (before.rfind("\n") + 1) + 1
 
 
-def _condition_error(
-    text: str, report: str, fields: tuple[str, ...]
-) -> ConditionError:
+def _condition_error(text: str, report: str, fields: tuple[str, ...]) -> ConditionError:
     """Turn the compiler's first complaint into ours."""
     match = _ERROR.search(report)
     if match is None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from fractions import Fraction
-from typing import Protocol
+from typing import Generic, Protocol, TypeVar
 
 from policies.core.document import Mode
 from policies.core.finding import Evaluation, Finding, Refusal, Severity
@@ -30,11 +30,19 @@ class Stored(Protocol):
     """A finding as the journal holds it, as much of it as decides."""
 
     @property
-    def finding(self) -> Finding: ...
+    def finding(self) -> Finding:
+        """Return the finding as it was last seen."""
+
     @property
-    def resolved_at(self) -> datetime | None: ...
+    def resolved_at(self) -> datetime | None:
+        """Return when it stopped to hold; None while open."""
+
     @property
-    def notified_at(self) -> datetime | None: ...
+    def notified_at(self) -> datetime | None:
+        """Return when its owner was last told; None when never."""
+
+
+S = TypeVar("S", bound=Stored)
 
 
 class Why(StrEnum):
@@ -54,7 +62,7 @@ class Notice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decisions:
+class Decisions(Generic[S]):
     """What follows from one evaluation.
 
     Attributes:
@@ -68,18 +76,18 @@ class Decisions:
     notices: tuple[Notice, ...]
     left_out: int
     record: tuple[Finding, ...]
-    resolved: tuple[Stored, ...]
+    resolved: tuple[S, ...]
     refused: tuple[Refusal, ...]
 
 
 def decide(
     evaluation: Evaluation,
-    stored: Sequence[Stored],
+    stored: Sequence[S],
     now: datetime,
     *,
     paused_by: str = "",
     notices_max: int = NOTICES_MAX,
-) -> Decisions:
+) -> Decisions[S]:
     """Decide what to tell and what has ended.
 
     Args:
@@ -107,9 +115,7 @@ def decide(
     )
 
 
-def _why(
-    finding: Finding, stored: Stored | None, now: datetime
-) -> Why | None:
+def _why(finding: Finding, stored: Stored | None, now: datetime) -> Why | None:
     """Return why a finding is told now; None when it is not."""
     if finding.mode == Mode.OBSERVE or finding.severity is Severity.INFO:
         return None
@@ -146,12 +152,12 @@ def _loudest_first(notice: Notice) -> tuple[object, ...]:
 def _rest(
     evaluation: Evaluation,
     found: Mapping[str, Finding],
-    stored: Sequence[Stored],
-) -> tuple[tuple[Finding, ...], tuple[Stored, ...]]:
+    stored: Sequence[S],
+) -> tuple[tuple[Finding, ...], tuple[S, ...]]:
     """Split open findings not found again: not judged now, or resolved."""
     unknown = {(one.policy, one.subject) for one in evaluation.unknown}
     kept: list[Finding] = []
-    resolved: list[Stored] = []
+    resolved: list[S] = []
     for one in sorted(stored, key=lambda each: each.finding.fingerprint):
         finding = one.finding
         is_open = one.resolved_at is None and finding.policy in evaluation.judged
@@ -168,10 +174,10 @@ def _paused(evaluation: Evaluation, paused_by: str) -> list[Refusal]:
     """Refuse every action while somebody has paused them."""
     if not paused_by:
         return []
-    policies = {
-        one.policy for one in evaluation.findings if one.mode == Mode.ENFORCE
-    }
+    policies = {one.policy for one in evaluation.findings if one.mode == Mode.ENFORCE}
     return [
-        Refusal(policy=name, action="enforce", reason=f"actions are paused by {paused_by}")
+        Refusal(
+            policy=name, action="enforce", reason=f"actions are paused by {paused_by}"
+        )
         for name in sorted(policies)
     ]

@@ -66,9 +66,7 @@ def _refused(policy: Policy, judgement: Judgement) -> list[Refusal]:
     wanted = sum(_acts(finding) for finding in judgement.findings)
     allowed = allowance(wanted, judgement.in_scope, policy.limits)
     if allowed.reason:
-        refused.append(
-            Refusal(policy=policy.name, action="act", reason=allowed.reason)
-        )
+        refused.append(Refusal(policy=policy.name, action="act", reason=allowed.reason))
     return refused
 
 

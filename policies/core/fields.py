@@ -40,7 +40,9 @@ from policies.core.quantities import (
 T = TypeVar("T")
 NAME_MAX = 64
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
-_APPROVER = re.compile(r"@[^\s@<>&]+|[USW][A-Z0-9]{5,}|[^\s@<>&]+@[^\s@<>&]+\.[^\s@<>&]+")
+_APPROVER = re.compile(
+    r"@[^\s@<>&]+|[USW][A-Z0-9]{5,}|[^\s@<>&]+@[^\s@<>&]+\.[^\s@<>&]+"
+)
 
 
 class ChoiceError(GpucostError, ValueError):

@@ -126,9 +126,14 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """Everything one evaluation found, each part in a stated order (sorted)."""
+    """Everything one evaluation found, each part in a stated order (sorted).
+
+    Attributes:
+        judged: Names of the policies that were evaluated, sorted.
+    """
 
     now: datetime
     findings: tuple[Finding, ...]
     unknown: tuple[Unknown, ...]
     refused: tuple[Refusal, ...] = ()
+    judged: tuple[str, ...] = ()

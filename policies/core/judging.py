@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
 from typing import Any
 
 from policies.core.finding import Finding, Refusal, Unknown
@@ -78,5 +77,3 @@ def number_text(value: float) -> str:
 def message_of(finding: Finding, headline: str) -> str:
     """Return the plain text a person gets: a headline, then one sentence a line."""
     return "\n".join((headline, *finding.explanation))
-
-

@@ -333,9 +333,13 @@ def parse_limit(text: str, *, unit: str) -> Limit:
         return Limit(op, float(share * 100), unit, f"{op} {percent_text(share)}")
     rate = _RATE.fullmatch(value)
     if rate is None or rate[2] not in _BYTE_RATES:
-        raise QuantityError(text[:TEXT_MAX], expected, "units are B/s, kB/s, MB/s, GB/s")
+        raise QuantityError(
+            text[:TEXT_MAX], expected, "units are B/s, kB/s, MB/s, GB/s"
+        )
     number = _number(rate[1], expected)
-    return Limit(op, float(number * _BYTE_RATES[rate[2]]), unit, f"{op} {rate[1]} {rate[2]}")
+    return Limit(
+        op, float(number * _BYTE_RATES[rate[2]]), unit, f"{op} {rate[1]} {rate[2]}"
+    )
 
 
 def parse_steps(text: str) -> int:

@@ -177,7 +177,9 @@ def _runs(checkpoints: Sequence[Checkpoint]) -> list[list[Checkpoint]]:
 def _keep_of_run(
     reasons: dict[str, str], rule: Rule, run: list[Checkpoint], now: datetime
 ) -> None:
-    usual = max(Counter(one.objects for one in run).items(), key=lambda pair: pair[::-1])
+    usual = max(
+        Counter(one.objects for one in run).items(), key=lambda pair: pair[::-1]
+    )
     complete: list[Checkpoint] = []
     for one in run:
         age = now - one.written_at

@@ -42,7 +42,7 @@ def rule_for(
     return max(rules, key=_strictness, default=None)
 
 
-def planned_job(  # noqa: PLR0913 (each a field of the request)
+def planned_job(
     *,
     job: str,
     team: str,

@@ -13,7 +13,7 @@ from billing.core.money import Money
 from policies.core.quantities import duration_text, money_text, percent_text
 
 
-def spelled(value: Any) -> Any:  # noqa: ANN401, PLR0911 (any key's value)
+def spelled(value: Any) -> Any:  # noqa: ANN401 (any key's value)
     """Return text, lists and mappings of text for a value of a policy key.
 
     >>> spelled((Money.of("10000"), timedelta(minutes=30)))

@@ -119,9 +119,7 @@ def unknown_where(policy: str, condition: Condition, group: Group) -> Unknown:
         for some in group.values
         if condition.holds(some) is None
     )
-    return Unknown(
-        policy=policy, subject=group.subject, missing=missing, job=group.job
-    )
+    return Unknown(policy=policy, subject=group.subject, missing=missing, job=group.job)
 
 
 def job_values(job: JobFacts) -> dict[str, object]:

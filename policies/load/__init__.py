@@ -6,13 +6,14 @@ caller keeps the set it had.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from policies.core.catalogue import KINDS, Policy
+from policies.core.catalogue import KINDS, Policy, json_schema
 from policies.load.errors import LoadError, located, nearest, problems_of
 from policies.load.files import read_file, yaml_files
 from policies.load.tree import Node, Problem, find, read_tree, to_plain
@@ -30,31 +31,23 @@ def load_policies(
         The policies in order of name, and the errors in order of place.
     """
     files, errors = yaml_files(paths)
-    found: list[tuple[Policy, LoadError]] = []
+    loading = _Loading(errors=errors)
     for file in files:
         text, error = read_file(file)
-        if text is None:
-            errors += [error] if error else []
-            continue
-        loaded, more = _load(text, str(file))
-        found += loaded
-        errors += more
-    errors += _name_clashes(found)
-    if errors:
-        return (), tuple(sorted(errors, key=LoadError.order))
-    policies = (policy for policy, _ in found)
-    return tuple(sorted(policies, key=lambda policy: policy.name)), ()
+        if text is not None:
+            loading.take(text, str(file))
+        elif error is not None:
+            loading.errors.append(error)
+    return loading.result()
 
 
 def load_text(
     text: str, file: str = "policies.yaml"
 ) -> tuple[tuple[Policy, ...], tuple[LoadError, ...]]:
     """Load policies from text, as if it were one file."""
-    found, errors = _load(text, file)
-    errors += _name_clashes(found)
-    if errors:
-        return (), tuple(sorted(errors, key=LoadError.order))
-    return tuple(sorted((one for one, _ in found), key=lambda one: one.name)), ()
+    loading = _Loading()
+    loading.take(text, file)
+    return loading.result()
 
 
 def load_document(
@@ -69,35 +62,62 @@ def load_document(
     errors = [located(file, problem) for problem in problems]
     if root is None:
         return (None, tuple(errors)) if errors else (model.model_validate({}), ())
-    document, more = _validated(file, root, (), model)
+    document, more = _validated(file, root, model)
     errors += more
     errors.sort(key=LoadError.order)
     return (None if errors else document), tuple(errors)
 
 
-def _load(
-    text: str, file: str
-) -> tuple[list[tuple[Policy, LoadError]], list[LoadError]]:
-    """Return policies, each with the place of its name, and errors."""
-    root, problems = read_tree(text)
-    errors = [located(file, problem) for problem in problems]
-    if root is None:
-        if not errors:
+@dataclass(slots=True, kw_only=True)
+class _Loading:
+    """What was read so far of one set of policies."""
+
+    policies: list[Policy] = field(default_factory=list)
+    errors: list[LoadError] = field(default_factory=list)
+    names: dict[str, LoadError] = field(default_factory=dict)
+
+    def take(self, text: str, file: str) -> None:
+        """Read one file's text."""
+        root, problems = read_tree(text)
+        if root is None and not problems:
             message = "the file is empty, expected the key 'policies'"
-            errors = [located(file, Problem(line=1, column=1, message=message))]
-        return [], errors
-    listed = _listed(root)
-    if isinstance(listed, list):
-        return [], [*errors, *(located(file, problem) for problem in listed)]
-    found: list[tuple[Policy, LoadError]] = []
-    for index, node in enumerate(listed.items):
-        policy, more = _policy(file, node)
-        errors += more
-        if policy is not None:
-            place = find(root, (POLICIES_KEY, index, "name"))
-            clash = Problem(line=place.line, column=place.column, message="")
-            found.append((policy, located(file, clash, policy=policy.name)))
-    return found, errors
+            problems = (Problem(line=1, column=1, message=message),)
+        self.errors += [located(file, problem) for problem in problems]
+        if root is None:
+            return
+        listed = _listed(root)
+        if isinstance(listed, list):
+            self.errors += [located(file, problem) for problem in listed]
+            return
+        for node in listed.items:
+            policy, errors = _policy(file, node)
+            self.errors += errors
+            self.policies += [policy] if policy else []
+            self._note_name(file, node)
+
+    def _note_name(self, file: str, node: Node) -> None:
+        """Refuse a name that another policy of the set has."""
+        name = _text_of(node, "name")
+        if not name:
+            return
+        place = find(node, ("name",))
+        here = Problem(line=place.line, column=place.column, message="")
+        first = self.names.setdefault(name, located(file, here, policy=name))
+        if (first.file, first.line, first.column) == (file, place.line, place.column):
+            return
+        at = f"{first.file}:{first.line}:{first.column}"
+        clash = replace(
+            here,
+            message=f"name is taken already, at {at}",
+            fix="give every policy a name of its own",
+        )
+        self.errors.append(located(file, clash, policy=name))
+
+    def result(self) -> tuple[tuple[Policy, ...], tuple[LoadError, ...]]:
+        """Return all policies or all errors."""
+        if self.errors:
+            return (), tuple(sorted(self.errors, key=LoadError.order))
+        return tuple(sorted(self.policies, key=lambda policy: policy.name)), ()
 
 
 def _listed(root: Node) -> Node | list[Problem]:
@@ -150,7 +170,7 @@ def _policy(file: str, node: Node) -> tuple[Policy | None, list[LoadError]]:
         )
         return None, [located(file, problem, policy=name)]
     model: type[Policy] = KINDS[kind].model
-    return _validated(file, node, (), model, policy=name)
+    return _validated(file, node, model, policy=name)
 
 
 def _text_of(node: Node, key: str) -> str:
@@ -163,13 +183,12 @@ def _text_of(node: Node, key: str) -> str:
 def _validated(
     file: str,
     node: Node,
-    path: tuple[str | int, ...],
     model: type[M],
     *,
     policy: str = "",
 ) -> tuple[M | None, list[LoadError]]:
     """Validate a subtree against a model, with places from the text."""
-    empty = list(_empty_keys(node, path))
+    empty = list(_empty_keys(node, ()))
     errors = [located(file, problem, policy=policy) for problem in empty]
     try:
         value = model.model_validate(to_plain(node))
@@ -181,9 +200,7 @@ def _validated(
     return (None if errors else value), errors
 
 
-def _empty_keys(
-    node: Node, path: tuple[str | int, ...]
-) -> Iterable[Problem]:
+def _empty_keys(node: Node, path: tuple[str | int, ...]) -> Iterable[Problem]:
     """Find keys that say nothing; silence is not a value."""
     for key, value in node.entries:
         if value.is_null:
@@ -200,24 +217,4 @@ def _empty_keys(
         yield from _empty_keys(item, (*path, index))
 
 
-def _name_clashes(found: Sequence[tuple[Policy, LoadError]]) -> list[LoadError]:
-    first: dict[str, LoadError] = {}
-    clashes: list[LoadError] = []
-    for policy, place in found:
-        earlier = first.setdefault(policy.name, place)
-        if earlier is not place:
-            clashes.append(
-                LoadError(
-                    file=place.file,
-                    line=place.line,
-                    column=place.column,
-                    policy=policy.name,
-                    message="name is taken already, "
-                    f"at {earlier.file}:{earlier.line}:{earlier.column}",
-                    suggestion="give every policy a name of its own",
-                )
-            )
-    return clashes
-
-
-__all__ = ["LoadError", "load_document", "load_policies", "load_text"]
+__all__ = ["LoadError", "json_schema", "load_document", "load_policies", "load_text"]

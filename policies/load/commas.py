@@ -26,7 +26,8 @@ class Marked(Protocol):
     is_plain: bool
 
     @property
-    def is_null(self) -> bool: ...
+    def is_null(self) -> bool:
+        """Tell whether nothing was written."""
 
 
 M = TypeVar("M", bound=Marked)

@@ -87,7 +87,10 @@ def _short(text: str) -> str:
 def nearest(wrong: str, choices: Collection[str]) -> str:
     """Return "did you mean" with the nearest choice; "" when none is near."""
     found = process.extractOne(
-        wrong, list(choices), scorer=fuzz.ratio, score_cutoff=NEAR_ENOUGH
+        wrong,
+        [str(one) for one in choices],
+        scorer=fuzz.ratio,
+        score_cutoff=NEAR_ENOUGH,
     )
     return f"did you mean {found[0]!r}?" if found and wrong else ""
 
@@ -126,7 +129,9 @@ def _problem(
     cause = detail.get("ctx", {}).get("error")
     if isinstance(cause, GpucostError):
         return _of_value(cause, name, place, loc)
-    return _at(place, f"{name}: {_expected(detail)}" if name else _expected(detail), "", loc)
+    return _at(
+        place, f"{name}: {_expected(detail)}" if name else _expected(detail), "", loc
+    )
 
 
 def _key(loc: tuple[str | int, ...]) -> str:

@@ -174,7 +174,7 @@ def _syntax(text: str, error: YAMLError) -> Problem:
     said = str(getattr(error, "problem", "") or "not valid YAML")
     lines = text.split("\n")
     here = lines[line] if line < len(lines) else ""
-    if "\\t" in said or here[:column].strip(" ") == "" and "\t" in here[: column + 1]:
+    if "\\t" in said or (here[:column].strip(" ") == "" and "\t" in here[: column + 1]):
         message, fix = "a tab cannot indent YAML", "use spaces"
     elif "mapping values" in said:
         message, fix = "a second ':' in one value", "quote the value"

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 from typing import Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 from billing.core.money import Money
 from billing.core.periods import rfc3339
@@ -55,7 +55,9 @@ class ApprovalPolicy(PolicyBase):
 
     kind: Literal["approval"] = "approval"
     where: JobCondition | None = Field(None, description="condition in CEL")
-    over: Amount = Field(description="predicted total, the high end; strictly more than")
+    over: Amount = Field(
+        description="predicted total, the high end; strictly more than"
+    )
     required: CountFromOne = Field(1, description="distinct people who must approve")
     approvers: tuple[Approver, ...] = Field(description="who may approve")
     tiers: tuple[Tier, ...] = Field((), description="stricter rules above more")
@@ -66,29 +68,37 @@ class ApprovalPolicy(PolicyBase):
         Fraction(1, 5), description="outside the envelope by this much: ask again"
     )
 
-    @model_validator(mode="after")
-    def _consistent(self) -> Self:
-        if not self.approvers:
+    @field_validator("approvers")
+    @classmethod
+    def _somebody(cls, approvers: tuple[str, ...]) -> tuple[str, ...]:
+        if not approvers:
             raise QuantityError("nobody", "at least one approver")
-        over = self.over
-        for tier in self.tiers:
-            if tier.over.currency != over.currency:
+        return approvers
+
+    @field_validator("tiers")
+    @classmethod
+    def _rising(cls, tiers: tuple[Tier, ...], info: ValidationInfo) -> tuple[Tier, ...]:
+        over: Money | None = info.data.get("over")
+        for tier in tiers:
+            if over is not None and tier.over.currency != over.currency:
                 raise QuantityError(money_text(tier.over), "one currency in all tiers")
-            if tier.over <= over:
-                raise QuantityError(
-                    money_text(tier.over), f"a tier above {money_text(over)}"
-                )
+            if over is not None and tier.over <= over:
+                expected = f"a tier over more than {money_text(over)}"
+                raise QuantityError(money_text(tier.over), expected)
             over = tier.over
+        return tiers
+
+    @model_validator(mode="after")
+    def _enough_people(self) -> Self:
         for required, approvers in self._demands():
-            people = {name for name in approvers if not _may_be_group(name)}
-            if len(people) == len(approvers) and required > len(people):
-                raise QuantityError(
-                    str(required), f"at most {len(people)} required of as many approvers"
-                )
+            is_everybody = not any(_may_be_group(name) for name in approvers)
+            if is_everybody and required > len(set(approvers)):
+                expected = f"at most as many as the approvers ({len(set(approvers))})"
+                raise QuantityError(f"required: {required}", expected)
         return self
 
     def _demands(self) -> list[tuple[int, tuple[str, ...]]]:
-        tiers = [(tier.required, tier.approvers or self.approvers) for tier in self.tiers]
+        tiers = [(one.required, one.approvers or self.approvers) for one in self.tiers]
         return [(self.required, self.approvers), *tiers]
 
 
@@ -182,9 +192,7 @@ def _amount(name: str, amount: Money | None, over: Money) -> Evidence:
 def _sentences(policy: ApprovalPolicy, job: JobFacts, *, lapsed: bool) -> list[str]:
     spent = "unknown" if job.spent is None else exact_beside(job.spent, policy.over)
     high = (
-        "unknown"
-        if job.predicted is None
-        else exact_beside(job.predicted, policy.over)
+        "unknown" if job.predicted is None else exact_beside(job.predicted, policy.over)
     )
     sentences = [
         f"It has cost {spent} so far, the predicted total is {high}; "

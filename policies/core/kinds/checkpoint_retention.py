@@ -125,9 +125,7 @@ class CheckpointRetentionPolicy(PolicyBase):
         )
 
 
-def judge(
-    policy: CheckpointRetentionPolicy, view: View, now: datetime
-) -> Judgement:
+def judge(policy: CheckpointRetentionPolicy, view: View, now: datetime) -> Judgement:
     """Return jobs whose checkpoints could go, and those that cannot be judged."""
     listed = [
         facts

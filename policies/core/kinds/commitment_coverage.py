@@ -43,9 +43,7 @@ class CommitmentCoveragePolicy(PolicyBase):
     )
 
 
-def judge(
-    policy: CommitmentCoveragePolicy, view: View, now: datetime
-) -> Judgement:
+def judge(policy: CommitmentCoveragePolicy, view: View, now: datetime) -> Judgement:
     """Return the family when its coverage is outside the band."""
     del now  # the window is that of the facts
     subject = Subject(type="commitment", id=policy.family)

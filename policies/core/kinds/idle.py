@@ -301,9 +301,7 @@ def _cpu_busy(case: _Case) -> float | None:
     if "cpu_utilization" in case.limits:
         return None
     means = (
-        mean_of(
-            one, "cpu_utilization", case.start, case.now, cache=case.view.cache
-        )
+        mean_of(one, "cpu_utilization", case.start, case.now, cache=case.view.cache)
         for one in case.group.instances
     )
     top = max((mean for mean in means if mean is not None), default=0.0)
@@ -330,9 +328,7 @@ def _advice(case: _Case) -> Finding | None:
         clause=f"unused GPUs: gpu_utilization {limit}",
         since=case.start,
         cost_at_stake=None,
-        evidence=(
-            Evidence(name="unused GPUs", value=share, threshold=str(limit)),
-        ),
+        evidence=(Evidence(name="unused GPUs", value=share, threshold=str(limit)),),
         explanation=(
             f"{share} GPUs unused for {duration_text(case.window)} while others work; "
             "fewer GPUs may do.",

@@ -156,7 +156,7 @@ def _end(policy: TtlPolicy, group: Group, started_at: datetime) -> _End | str:
     return _End(at=at, basis=f"tag {TTL_TAG}={tag}")
 
 
-def _finding(  # noqa: PLR0913 (one call, all of them named values)
+def _finding(
     judging: Judging,
     policy: TtlPolicy,
     group: Group,
@@ -188,9 +188,7 @@ def _finding(  # noqa: PLR0913 (one call, all of them named values)
         f"(max {duration_text(policy.max)})",
         since=min((at for _, at in steps), default=end.at),
         cost_at_stake=rate.cost_of(DAY) if rate else None,
-        evidence=(
-            Evidence(name="end", value=rfc3339(end.at), threshold=end.basis),
-        ),
+        evidence=(Evidence(name="end", value=rfc3339(end.at), threshold=end.basis),),
         explanation=(
             f"Its time {when} at {rfc3339(end.at)} by {end.basis}.",
             cost or "The price per hour is unknown.",
