@@ -100,9 +100,9 @@ class VoteOutcome:
 
 
 def people_names(
-    unit: UnitOfWork, requests: Sequence[ApprovalRequest]
+    unit: UnitOfWork, requests: Sequence[ApprovalRequest], *, prefer: str = "slack_id"
 ) -> Mapping[str, str]:
-    """Return what to show for each pseudonym of requests: Slack id, else e-mail."""
+    """Return what to show for each pseudonym of requests: what is preferred, if known."""
     keys = {
         key
         for one in requests
@@ -115,9 +115,8 @@ def people_names(
     names: dict[str, str] = {}
     for key in sorted(keys):
         known = unit.people.lookup(key) or {}
-        names[key] = (
-            known.get("slack_id") or known.get("email") or known.get("name") or ""
-        )
+        order = (prefer, "slack_id", "email", "name")
+        names[key] = next((known[one] for one in order if known.get(one)), "")
     return {key: value for key, value in names.items() if value}
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.ports import OutboxMessage, Store
+from bot.ports import OutboxMessage, Store, UnitOfWork
 from bot.views.alert import finding_alert, finding_resolved
 from bot.views.answers import Message
 from policies.core.catalogue import Policy
@@ -14,6 +14,7 @@ from policies.core.decide import decide
 from policies.core.evaluate import evaluate
 from policies.core.facts import Facts
 from policies.core.finding import Evaluation, Finding
+from policies.ports import StoredFinding
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,30 +55,52 @@ def run_policies(
     """
     evaluation = evaluate(policies, facts, now)
     with store.write() as unit:
+        paused = unit.control.paused() or {}
         before = unit.journal.open_findings()
-        decisions = decide(
-            evaluation, before, now, is_paused=unit.control.paused() is not None
-        )
+        decisions = decide(evaluation, before, now, paused_by=paused.get("by", ""))
         unit.journal.record_findings(
-            decisions.to_record, [policy.name for policy in policies], now
+            decisions.record, [policy.name for policy in policies], now
         )
+        told = {one.finding.fingerprint: one for one in before}
         for notice in decisions.notices:
-            channel = routing.channel(notice.finding)
-            if not channel:
-                continue
-            message = finding_alert(notice.finding, people=routing.owners, now=now)
-            key = f"finding:{notice.finding.fingerprint}:{notice.key}"
-            unit.outbox.put(_post(key, channel, message), now)
-            unit.journal.mark_notified(notice.finding.fingerprint, now)
+            _tell(unit, notice.finding, told, routing, now)
         for stored in decisions.resolved:
-            if stored.notified_at is None:
-                continue
-            channel = routing.channel(stored.finding)
-            message = finding_resolved(stored.finding, people=routing.owners, now=now)
-            opened = stored.opened_at.isoformat()
-            key = f"finding:{stored.finding.fingerprint}:resolved:{opened}"
-            unit.outbox.put(_post(key, channel, message), now)
-    return evaluation
+            if stored.notified_at is not None:
+                _tell_resolved(unit, stored, routing, now)
+    return replace(evaluation, refused=decisions.refused)
+
+
+def _tell(
+    unit: UnitOfWork,
+    finding: Finding,
+    before: Mapping[str, StoredFinding],
+    routing: Routing,
+    now: datetime,
+) -> None:
+    channel = routing.channel(finding)
+    if not channel:
+        return
+    stored = before.get(finding.fingerprint)
+    # The notice before this one is part of the key: the same state tells once.
+    last = stored.notified_at.isoformat() if stored and stored.notified_at else "first"
+    opened = stored.opened_at.isoformat() if stored else now.isoformat()
+    message = finding_alert(finding, people=routing.owners, now=now)
+    key = f"finding:{finding.fingerprint}:{opened}:{last}"
+    unit.outbox.put(_post(key, channel, message), now)
+    unit.journal.mark_notified(finding.fingerprint, now)
+
+
+def _tell_resolved(
+    unit: UnitOfWork, stored: StoredFinding, routing: Routing, now: datetime
+) -> None:
+    channel = routing.channel(stored.finding)
+    if not channel:
+        return
+    message = finding_resolved(stored.finding, people=routing.owners, now=now)
+    key = (
+        f"finding:{stored.finding.fingerprint}:{stored.opened_at.isoformat()}:resolved"
+    )
+    unit.outbox.put(_post(key, channel, message), now)
 
 
 def _post(key: str, channel: str, message: Message) -> OutboxMessage:

@@ -15,7 +15,7 @@ from billing.core.estimate import Estimate
 from billing.core.fleet import ScopeFailure
 from billing.core.money import Money, Rate
 from billing.ports import Freshness, ImportReport, TagKeyStatus
-from policies.core.approvals import ApprovalRequest
+from policies.core.approvals import ApprovalRequest, ApprovalRule
 from policies.core.finding import Finding
 
 Json = dict[str, Any]
@@ -196,6 +196,7 @@ class EstimateAnswer:
     required: bool
     policy: str = ""
     over: Money | None = None
+    rule: ApprovalRule | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

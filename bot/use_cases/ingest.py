@@ -1,0 +1,129 @@
+"""Read the bill, the fleet and prices into the ledger, each on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+from billing.core.accrual import price_keys
+from billing.core.charges import Source
+from billing.core.fleet import FleetObservation, ScopeFailure
+from billing.core.periods import DAY, Period, day_of, previous_month
+from billing.core.prices import PriceKey, Purchase
+from billing.core.usage import UsageInterval
+from billing.ingest import import_costs, observe_fleet, refresh_prices
+from billing.ports import CostSource, FleetSource, PriceSource, SourceUnavailableError
+from bot.ports import Store
+from bot.views.answers import IngestOutcome
+
+#: Prices of everything that ran this recently are refreshed.
+PRICED_WITHIN = 35 * DAY
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reach:
+    """Which part of the bill to read.
+
+    Attributes:
+        since / until: UTC billing days; None: the open month and the one before it, up
+            to and with today.
+        is_full: Every day in detail, moved or not.
+    """
+
+    since: date | None = None
+    until: date | None = None
+    is_full: bool = False
+
+
+def ingest_costs(
+    source: CostSource, store: Store, reach: Reach, *, now: datetime
+) -> IngestOutcome:
+    """Read what moved in the bill; nothing that fails changes what is stored."""
+    today = day_of(now)
+    found = import_costs(
+        source,
+        store,
+        since=reach.since or previous_month(today),
+        until=min(reach.until or today + DAY, today + DAY),
+        now=now,
+        full=reach.is_full,
+    )
+    return IngestOutcome(
+        imports=found.imports,
+        errors=found.errors,
+        tag_keys=found.tag_keys,
+        notes=found.notes,
+    )
+
+
+def ingest_fleet(source: FleetSource, store: Store, *, now: datetime) -> IngestOutcome:
+    """Poll every scope; what failed is named and keeps its last known state."""
+    seen = observe_fleet(source, store, now)
+    return IngestOutcome(errors=seen.failures, notes=(fleet_note(seen),))
+
+
+def fleet_note(seen: FleetObservation) -> str:
+    """Return what a poll saw, for people."""
+    scopes = len(seen.scanned)
+    place = "1 account and region" if scopes == 1 else f"{scopes} accounts and regions"
+    return f"inventory: {len(seen.instances)} instances, {len(seen.volumes)} volumes in {place}"
+
+
+def ingest_prices(
+    source: PriceSource,
+    store: Store,
+    *,
+    extra: Iterable[PriceKey] = (),
+    now: datetime,
+) -> IngestOutcome:
+    """Refresh the prices of whatever ran lately; implausible ones are refused."""
+    with store.read() as unit:
+        recent = unit.ledger.intervals(Period(now - PRICED_WITHIN, now))
+    keys = wanted_keys(recent) | set(extra)
+    found = refresh_prices(source, store, sorted(keys), now)
+    notes = [f"prices: {len(found.kept)} recorded"]
+    notes += [
+        f"price refused: {one.price.key.product} in {one.price.key.region} at "
+        f"{one.price.rate}: {one.reason}"
+        for one in found.refused
+    ]
+    notes += [
+        f"no price: {key.product} {key.purchase.value} in {key.region}"
+        for key in found.missing
+    ]
+    return IngestOutcome(notes=tuple(notes))
+
+
+def wanted_keys(intervals: Iterable[UsageInterval]) -> set[PriceKey]:
+    """Return the keys that recent intervals are priced by, and their on-demand twins."""
+    keys = {key for one in intervals for key in price_keys(one)}
+    twins = {
+        replace(key, purchase=Purchase.ON_DEMAND, zone="")
+        for key in keys
+        if key.purchase is not Purchase.ON_DEMAND
+    }
+    return {key for key in keys if key.purchase is not Purchase.CAPACITY_BLOCK} | twins
+
+
+def attempt(source: Source, read: Callable[[], IngestOutcome]) -> IngestOutcome:
+    """Read one source; its failure is a value, so that the others are still read."""
+    try:
+        return read()
+    except SourceUnavailableError as error:
+        failure = ScopeFailure(
+            source=source.value, account=error.account, region=error.region,
+            code=error.code, message=str(error),
+        )  # fmt: skip
+        return IngestOutcome(errors=(failure,))
+
+
+def merged(outcomes: Iterable[IngestOutcome]) -> IngestOutcome:
+    """Return several outcomes as one."""
+    every = list(outcomes)
+    return IngestOutcome(
+        imports=tuple(one for part in every for one in part.imports),
+        errors=tuple(one for part in every for one in part.errors),
+        tag_keys=tuple(one for part in every for one in part.tag_keys),
+        notes=tuple(one for part in every for one in part.notes),
+    )

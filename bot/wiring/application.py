@@ -1,0 +1,332 @@
+"""The application as the command line and Slack use it: settings in, use cases out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property
+from pathlib import Path
+
+from billing.core.errors import GpucostError
+from billing.core.estimate import EstimateRequest
+from billing.core.money import USD
+from billing.ledger.database import open_database
+from bot.clock import Now
+from bot.migrations import current, upgrade
+from bot.settings import Settings, load_settings
+from bot.unit_of_work import SqlStore
+from bot.use_cases.approvals import UnknownRequestError, people_names
+from bot.use_cases.control import pause, resume
+from bot.use_cases.cost import CostQuestion, ask_cost
+from bot.use_cases.digest import (
+    DigestScope,
+    digest_answer,
+    last_week,
+    queue_digest,
+    week_of,
+)
+from bot.use_cases.estimate import estimate_run
+from bot.use_cases.facts import gather_facts
+from bot.use_cases.freshness import stale_sources
+from bot.use_cases.jobs import job_lines
+from bot.use_cases.policies import plan as plan_policies
+from bot.use_cases.pricing import OwnPrice, price_book
+from bot.views.answers import Check, CostAnswer, DigestAnswer, EstimateAnswer, JobLine
+from bot.wiring.desk import ApprovalDesk
+from bot.wiring.intake import Intake
+from bot.wiring.parts import (
+    AwsParts,
+    open_store,
+    own_prices,
+    policy_paths,
+    rules_clock,
+    tag_keys,
+)
+from policies.core.approvals import ApprovalRequest, RequestState
+from policies.core.catalogue import Policy
+from policies.core.finding import Evaluation
+from policies.load import load_policies
+
+DEFAULT_REGION = "us-east-1"
+
+
+class InvalidPoliciesError(GpucostError, ValueError):
+    """A policy file is invalid; nothing of the set is used."""
+
+    code = "invalid_policies"
+    exit_code = 2
+
+    def __init__(self, errors: Sequence[object]) -> None:
+        super().__init__("\n".join(str(error) for error in errors))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DigestOutcome:
+    """What `gpucost digest` answers: the document, and the text of it."""
+
+    document: Mapping[str, object]
+    text: str
+
+
+@dataclass(frozen=True)
+class Application:
+    """Everything gpucost does, over one store and one clock of rules and figures."""
+
+    settings: Settings
+    store: SqlStore
+    now: Now
+
+    @cached_property
+    def aws(self) -> AwsParts:
+        """Return what reads AWS; nothing is called before it is needed."""
+        return AwsParts(settings=self.settings, store=self.store, now=self.now)
+
+    @cached_property
+    def intake(self) -> Intake:
+        """Return what reads sources into the ledger."""
+        return Intake(aws=self.aws, store=self.store, now=self.now)
+
+    @cached_property
+    def desk(self) -> ApprovalDesk:
+        """Return where approvals are asked for and decided."""
+        return ApprovalDesk(
+            settings=self.settings,
+            store=self.store,
+            now=self.now,
+            policies=lambda: self.load_policies(None),
+        )
+
+    @property
+    def default_region(self) -> str:
+        """Return the region meant when none is named."""
+        environment = self.settings.environment
+        configured = self.settings.config.aws.regions
+        named = environment.aws_region or environment.aws_default_region
+        return configured[0] if configured else named or DEFAULT_REGION
+
+    @property
+    def currency(self) -> str:
+        """Return the ledger's currency; USD while it is empty."""
+        with self.store.read() as unit:
+            return unit.ledger.currency() or USD
+
+    # ---------------------------------------------------------------- questions
+
+    def cost(self, question: CostQuestion) -> CostAnswer:
+        """Answer what something has cost."""
+        now = self.now()
+        with self.store.read() as unit:
+            return ask_cost(
+                unit.ledger,
+                question,
+                prices=price_book(unit.ledger, self._own),
+                keys=tag_keys(self.settings),
+                stale=stale_sources(unit.ledger.freshness(), self._schedules, now),
+                now=now,
+            )
+
+    def jobs(self, since: date | None, until: date | None) -> tuple[JobLine, ...]:
+        """List jobs with what they cost and hold."""
+        with self.store.read() as unit:
+            return job_lines(
+                unit.ledger,
+                CostQuestion(since=since, until=until, by="job"),
+                prices=price_book(unit.ledger, self._own),
+                keys=tag_keys(self.settings),
+                now=self.now(),
+            )
+
+    def estimate(self, plan: EstimateRequest) -> EstimateAnswer:
+        """Estimate a run, and say whether a policy asks for approval of it."""
+        with self.store.read() as unit:
+            found = estimate_run(plan, price_book(unit.ledger, self._own))
+        rule = self.desk.rule_for(plan, found.high)
+        return EstimateAnswer(
+            estimate=found,
+            required=rule is not None,
+            policy=rule.policy if rule else "",
+            over=rule.tier.over if rule else None,
+            rule=rule,
+        )
+
+    @cached_property
+    def _own(self) -> tuple[OwnPrice, ...]:
+        return own_prices(self.settings)
+
+    @property
+    def _schedules(self) -> Mapping[str, timedelta]:
+        schedule = self.settings.config.schedule
+        return {
+            "cost-explorer": schedule.cost_explorer,
+            "inventory": schedule.inventory,
+            "prices": schedule.prices,
+        }
+
+    # ------------------------------------------------------------------ policies
+
+    def load_policies(self, named: Sequence[Path] | None) -> tuple[Policy, ...]:
+        """Load the named policy files, or the configured ones, as a whole or not at all.
+
+        Raises:
+            InvalidPoliciesError: With every error of every file.
+        """
+        paths = policy_paths(self.settings, named)
+        policies, errors = load_policies(paths) if paths else ((), ())
+        if errors:
+            raise InvalidPoliciesError(errors)
+        return policies
+
+    def plan(self, policies: Sequence[Policy]) -> Evaluation:
+        """Say what policies find right now; nothing is recorded."""
+        now = self.now()
+        gathered = gather_facts(
+            self.store,
+            policies,
+            self.aws.fact_sources(),
+            keys=tag_keys(self.settings),
+            own=self._own,
+            now=now,
+        )
+        return plan_policies(policies, gathered.facts, now=now)
+
+    # ----------------------------------------------------------------- approvals
+
+    def approval(self, request_id: str) -> ApprovalRequest:
+        """Return one request.
+
+        Raises:
+            UnknownRequestError: There is none of this id.
+        """
+        with self.store.read() as unit:
+            found = unit.journal.request(request_id)
+        if found is None:
+            raise UnknownRequestError(request_id)
+        return found
+
+    def approvals(self, state: str) -> Sequence[ApprovalRequest]:
+        """Return requests, newest first; "" means in any state."""
+        try:
+            wanted = RequestState(state) if state else None
+        except ValueError as error:
+            names = ", ".join(one.value for one in RequestState)
+            raise BadStateError(state, names) from error
+        with self.store.read() as unit:
+            return unit.journal.requests(state=wanted)
+
+    def names(self, requests: Sequence[ApprovalRequest]) -> Mapping[str, str]:
+        """Return what to show for the people of requests: their e-mail where known."""
+        with self.store.read() as unit:
+            return people_names(unit, requests, prefer="email")
+
+    # ------------------------------------------------------------------- service
+
+    def digest_of(self, scope: DigestScope) -> DigestAnswer:
+        """Gather the digest of a week."""
+        now = self.now()
+        with self.store.read() as unit:
+            return digest_answer(
+                unit,
+                scope,
+                prices=price_book(unit.ledger, self._own),
+                keys=tag_keys(self.settings),
+                stale=stale_sources(unit.ledger.freshness(), self._schedules, now),
+                now=now,
+            )
+
+    def digest(
+        self, *, channel: str, week: str, team: str, dry_run: bool
+    ) -> DigestOutcome:
+        """Queue (or only render) the digest of a week."""
+        from bot.views import digest as view  # noqa: PLC0415 - one command's own
+        from bot.views.limits import fit  # noqa: PLC0415
+
+        now = self.now()
+        since = week_of(week) if week else last_week(now)
+        scope = DigestScope(since=since, team=team)
+        answer = self.digest_of(scope)
+        messages = fit(view.digest(answer, people={}, now=now))
+        queued = False
+        if channel and not dry_run:
+            queued = queue_digest(
+                self.store, channel=channel, scope=scope, messages=messages, now=now
+            )
+        state = "queued" if queued else "not queued: that week was sent already"
+        document = {
+            "week": scope.label, "channel": channel or None, "team": team or None,
+            "queued": queued, "currency": answer.currency, "total": answer.total.text(),
+            "messages": [
+                {"text": one.text, "blocks": [*one.blocks]} for one in messages
+            ],
+        }  # fmt: skip
+        if channel and not dry_run:
+            return DigestOutcome(
+                document=document, text=f"digest {scope.label}: {state}"
+            )
+        from bot.views.plain import message_text  # noqa: PLC0415
+
+        return DigestOutcome(
+            document=document, text="\n".join(map(message_text, messages))
+        )
+
+    def pause(self, reason: str) -> Mapping[str, object]:
+        """Stop every action of every replica."""
+        return pause(
+            self.store, by=self.desk.caller_name(), reason=reason, now=self.now()
+        )
+
+    def resume(self) -> Mapping[str, object]:
+        """Allow actions again."""
+        return resume(self.store, by=self.desk.caller_name(), now=self.now())
+
+    def doctor(self) -> Sequence[Check]:
+        """Check everything gpucost depends on."""
+        from bot.wiring.checks import doctor_checks  # noqa: PLC0415 - loads every vendor
+
+        return doctor_checks(self)
+
+    def check_database(self) -> Sequence[Check]:
+        """Prove on the stored data that the invariants hold."""
+        from bot.wiring.checks import database_checks  # noqa: PLC0415 - as above
+
+        return database_checks(self)
+
+    def verify_audit(self) -> tuple[Sequence[str], int, str]:
+        """Check the audit chain: its problems, its length and its head."""
+        with self.store.read() as unit:
+            count, head = unit.audit.head()
+            return unit.audit.verify(), count, head
+
+
+class BadStateError(GpucostError, ValueError):
+    """There is no such state of a request."""
+
+    code = "bad_state"
+    exit_code = 2
+
+    def __init__(self, state: str, names: str) -> None:
+        super().__init__(f"state must be one of {names}, got {state!r}")
+
+
+@contextmanager
+def open_application(config: str, *, upgrades: bool = False) -> Iterator[Application]:
+    """Open the application for one command."""
+    settings = load_settings(config)
+    store = open_store(settings, upgrades=upgrades)
+    try:
+        yield Application(settings=settings, store=store, now=rules_clock(settings))
+    finally:
+        store.close()
+
+
+def upgrade_database(config: str) -> tuple[str, str]:
+    """Bring the schema to this release; return the versions before and after."""
+    settings = load_settings(config)
+    if not settings.environment.database_url:
+        settings.config.data_dir.mkdir(parents=True, exist_ok=True)
+    database = open_database(settings.database_url)
+    try:
+        return current(database.engine) or "", upgrade(database.engine)
+    finally:
+        database.close()

@@ -1,0 +1,167 @@
+"""Adapters built from settings: the store, AWS sources, Slack's client and directory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+
+from billing.aws.commitments import CostExplorerCommitments
+from billing.aws.cost_explorer import CostExplorerSource
+from billing.aws.identity import organisation_accounts
+from billing.aws.inventory import Ec2FleetSource
+from billing.aws.metrics import CloudWatchMetricSource
+from billing.aws.objects import S3ObjectSource
+from billing.aws.prices import AwsPriceSource
+from billing.aws.session import AwsClients
+from billing.core.attribution import TagKeys
+from billing.core.money import Money, Rate
+from billing.ledger.database import open_database
+from bot.clock import Now, clock, system_now
+from bot.migrations import check, current, upgrade
+from bot.secrets import load_or_create_key
+from bot.settings import PriceOverride, Settings
+from bot.unit_of_work import SqlStore, StoreSettings
+from bot.use_cases.facts import FactSources
+from bot.use_cases.pricing import OwnPrice
+
+AUDIT_KEY_FILE = "audit.key"
+
+
+def open_store(settings: Settings, *, upgrades: bool = False) -> SqlStore:
+    """Open the database; an empty one gets its schema, an older one only if asked.
+
+    Raises:
+        SchemaError: The schema is not this release's.
+    """
+    config = settings.config
+    if not settings.environment.database_url:
+        config.data_dir.mkdir(parents=True, exist_ok=True)
+    database = open_database(settings.database_url)
+    if upgrades or current(database.engine) is None:
+        upgrade(database.engine)
+    check(database.engine)
+    return SqlStore(
+        database,
+        StoreSettings(
+            audit_key=load_or_create_key(config.data_dir / AUDIT_KEY_FILE),
+            tag_keys=tag_keys(settings),
+            request_budget=config.limits.aws_request_cost_per_day,
+        ),
+    )
+
+
+def tag_keys(settings: Settings) -> TagKeys:
+    """Return the configured tag keys."""
+    tags = settings.config.tags
+    return TagKeys(
+        job=tags.job, team=tags.team, owner=tags.owner, environment=tags.environment
+    )
+
+
+def own_prices(settings: Settings) -> tuple[OwnPrice, ...]:
+    """Return configured overrides, then discounts."""
+    prices = settings.config.prices
+    return tuple(_own_price(one) for one in (*prices.overrides, *prices.discounts))
+
+
+def _own_price(one: PriceOverride) -> OwnPrice:
+    rate = None
+    if one.per_hour is not None:
+        rate = Rate(one.per_hour.nanos, one.per_hour.currency)
+    percent = Fraction(str(one.percent)) if one.percent is not None else Fraction(0)
+    return OwnPrice(
+        instance_type=one.instance_type,
+        region=one.region,
+        rate=rate,
+        discount=percent / 100,
+    )
+
+
+@dataclass(frozen=True)
+class AwsParts:
+    """Everything that reads AWS, made when first needed.
+
+    Attributes:
+        store: Counts billable requests.
+    """
+
+    settings: Settings
+    store: SqlStore
+    now: Now
+
+    @cached_property
+    def clients(self) -> AwsClients:
+        """Return the clients; every billable request is counted before it leaves."""
+        self.settings.check_clock(calls_aws=True, calls_slack=False)
+        return AwsClients(
+            role=self.settings.config.aws.assume_role, on_billable=self._count
+        )
+
+    def _count(self, operation: str, cost: Money) -> None:
+        self.store.meter.charge(operation, cost, self.now())
+
+    @cached_property
+    def regions(self) -> tuple[str, ...]:
+        """Return the regions to look in."""
+        return self.settings.config.aws.regions or (self.clients.default_region,)
+
+    @cached_property
+    def accounts(self) -> tuple[str, ...]:
+        """Return the accounts to look in: configured ones, all, or the caller's."""
+        configured = self.settings.config.aws.accounts
+        if configured == "all":
+            return tuple(organisation_accounts(self.clients))
+        return configured or (self.clients.caller_account(),)
+
+    def costs(self) -> CostExplorerSource:
+        """Return the bill."""
+        every = self.settings.config.aws.accounts == "all"
+        return CostExplorerSource(
+            self.clients,
+            accounts=None if every else self.accounts,
+            job_tag_keys=self.settings.config.tags.job,
+            clock=self.now,
+        )
+
+    def fleet(self) -> Ec2FleetSource:
+        """Return the fleet."""
+        scopes = [
+            (account, region) for account in self.accounts for region in self.regions
+        ]
+        return Ec2FleetSource(
+            self.clients, scopes, job_tag_keys=self.settings.config.tags.job
+        )
+
+    def prices(self) -> AwsPriceSource:
+        """Return published prices."""
+        return AwsPriceSource(self.clients)
+
+    def fact_sources(self) -> FactSources:
+        """Return what policies ask at evaluation."""
+        return FactSources(
+            metrics=CloudWatchMetricSource(self.clients),
+            commitments=CostExplorerCommitments(self.clients, clock=self.now),
+            objects=S3ObjectSource(self.clients),
+        )
+
+
+def policy_paths(settings: Settings, named: Sequence[Path] | None) -> tuple[Path, ...]:
+    """Return the policy files to use: named ones, else the configured place."""
+    if named:
+        return tuple(named)
+    configured = settings.policies_path
+    return (configured,) if configured else ()
+
+
+def rules_clock(settings: Settings) -> Now:
+    """Return the clock of rules and figures."""
+    return clock(settings.environment.now)
+
+
+def started_at() -> datetime:
+    """Return the system's time, for names of processes and leases."""
+    return system_now()
