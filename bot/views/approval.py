@@ -122,7 +122,7 @@ def _summary(request: ApprovalRequest) -> str:
     ask = request.envelope
     job = fallback(ask.job)
     shape = f"{ask.count:,} x {fallback(ask.instance_type, most=40)}"
-    return f"{job}, {shape} for {hours(ask.hours)}, {_price_plain(request)}"
+    return f"{job}, {shape}, {_price_plain(request)}"
 
 
 def _price_plain(request: ApprovalRequest) -> str:
@@ -256,7 +256,7 @@ def _line(request: ApprovalRequest, *, people: People, now: datetime) -> str:
     if request.state in _DECIDED:
         word = _DECIDED[request.state][1] + _by(request, people) + _at(request)
     ask = request.envelope
-    shape = f"{ask.count:,} x {name(ask.instance_type, most=40)} for {hours(ask.hours)}"
+    shape = f"{ask.count:,} x {name(ask.instance_type, most=40)}"
     asked = f"asked by {who(request.requester, people)}"
     expiry = _expiry(request, now) if request.state is RequestState.PENDING else ""
     first = (

@@ -51,7 +51,7 @@ def digest(
         blocks += _top("Teams", answer.top_teams, answer.total)
         blocks += _categories(answer)
     blocks += _findings(answer.findings, people)
-    blocks += _approvals(answer.approvals, people)
+    blocks += _approvals(answer.approvals)
     blocks.append(divider())
     blocks.append(context(*_small_print(answer)))
     text = f"{fallback(title, most=140)}: {amount(answer.total)}, {_change(answer)}"
@@ -82,11 +82,12 @@ def _change(answer: DigestAnswer) -> str:
 
 def _figures(answer: DigestAnswer) -> list[tuple[str, str]]:
     burn = "unknown, a price is missing" if answer.burn is None else str(answer.burn)
-    pairs = [
-        ("Billed by AWS", amount(answer.billed)),
-        ("Provisional", amount(answer.provisional)),
-        ("Burn rate now", burn),
-    ]
+    pairs = [("Burn rate now", burn)]
+    if not _is_quiet(answer):
+        parts = (answer.billed, answer.provisional)
+        pairs[:0] = zip(
+            ("Billed by AWS", "Provisional"), map(amount, parts), strict=True
+        )
     if answer.credits.nanos:
         pairs.append(("Credits and refunds", amount(answer.credits)))
     if answer.untagged is not None and answer.untagged.nanos:
@@ -95,7 +96,8 @@ def _figures(answer: DigestAnswer) -> list[tuple[str, str]]:
         pairs.append(("Without a job tag", shown))
     stake = _at_stake(answer.findings)
     if stake is not None:
-        pairs.append(("Open findings", f"{len(answer.findings)}, {stake}"))
+        count = plural(len(answer.findings), "finding")
+        pairs.append(("Needs somebody", f"{count}, {stake}"))
     return pairs
 
 
@@ -187,12 +189,12 @@ def _finding(finding: Finding, people: People) -> str:
     return f"{kind_name(finding.kind)}: {about}, {cost}{owner}"
 
 
-def _approvals(requests: Sequence[ApprovalRequest], people: People) -> list[Json]:
+def _approvals(requests: Sequence[ApprovalRequest]) -> list[Json]:
     if not requests:
         return []
     shown = requests[:_APPROVALS_MAX]
     lines = [
-        f"{name(one.envelope.job)}: {_state(one, people)}"
+        f"{name(one.envelope.job)}: {_state(one)}"
         f"{'' if one.high is None else f', up to {amount(one.high)}'}"
         for one in shown
     ]
@@ -202,11 +204,10 @@ def _approvals(requests: Sequence[ApprovalRequest], people: People) -> list[Json
     return [section(f"*Approvals*\n{bullets(lines)}")]
 
 
-def _state(request: ApprovalRequest, people: People) -> str:
-    if request.state is RequestState.PENDING:
-        return "waiting"
-    by = f" by {who(request.decided_by, people)}" if request.decided_by else ""
-    return f"{request.state.value}{by}"
+def _state(request: ApprovalRequest) -> str:
+    """Say where a request stands; a digest rings nobody for what is done."""
+    is_open = request.state is RequestState.PENDING
+    return "waiting" if is_open else request.state.value
 
 
 def _small_print(answer: DigestAnswer) -> list[str]:
@@ -215,6 +216,8 @@ def _small_print(answer: DigestAnswer) -> list[str]:
     if open_days:
         days = listed(tuple(day(one) for one in open_days), most=7)
         count = plural(len(open_days), "day")
-        lines.append(f"{count} may still move (estimated or provisional): {days}.")
+        lines.append(
+            f"{count} may still move, marked + (estimated or provisional): {days}."
+        )
     lines.append("Effective cost: discounts and commitments included, amortised.")
     return lines

@@ -27,7 +27,7 @@ def estimate_answer(answer: EstimateAnswer) -> Message:
         header(title),
         section(f"{total}, {span}"),
         fields(_figures(estimate)),
-        section(f"*What it is made of*\n{_lines(estimate)}"),
+        *_lines(estimate),
         *alternatives_block(estimate.alternatives),
         section(_approval(answer)),
         context(_price_line(estimate)),
@@ -49,7 +49,7 @@ def _figures(estimate: Estimate) -> list[tuple[str, str]]:
     ]
 
 
-def _lines(estimate: Estimate) -> str:
+def _lines(estimate: Estimate) -> list[Json]:
     shown = estimate.lines[:_LINES_MAX]
     rows = [(line.name, amount(line.cost)) for line in shown]
     reasons = [
@@ -58,7 +58,8 @@ def _lines(estimate: Estimate) -> str:
         if line.basis
     ]
     table = columns([*rows, ("expected", amount(estimate.expected))])
-    return f"{table}\n{bullets(reasons)}" if reasons else table
+    blocks = [section("*What it is made of*"), section(table)]
+    return [*blocks, section(bullets(reasons))] if reasons else blocks
 
 
 def _price_line(estimate: Estimate) -> str:

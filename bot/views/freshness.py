@@ -30,12 +30,11 @@ def freshness_line(freshness: Sequence[Freshness], now: datetime) -> str:
     if not oldest:
         return f"As of {instant(now)}."
     parts = [
-        f"{SOURCES[source]} read {ago(oldest[source], now)}"
+        f"{SOURCES[source]} {ago(oldest[source], now)}"
         for source in Source
         if source in oldest
     ]
-    text = ", ".join(parts)
-    return f"{text[0].upper()}{text[1:]}."
+    return f"Last read: {', '.join(parts)}."
 
 
 def stale_lines(stale: Sequence[Freshness], now: datetime) -> Iterator[str]:

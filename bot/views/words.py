@@ -192,14 +192,15 @@ def window(since: datetime, until: datetime) -> str:
     >>> window(start, datetime(2026, 11, 8, tzinfo=UTC))
     '1 to 7 Nov 2026'
     >>> window(start, datetime(2026, 11, 30, 16, 5, tzinfo=UTC))
-    '1 Nov 2026 to 30 Nov 2026 16:05 UTC'
+    '1 Nov to 30 Nov 2026 16:05 UTC'
     """
     first, last = since.astimezone(UTC), until.astimezone(UTC)
     if (first.hour, first.minute) != (0, 0):
         return f"{instant(first)} to {instant(last)}"
     if (last.hour, last.minute, last.second) == (0, 0, 0):
         return days_of(first.date(), last.date())
-    return f"{first.day} {first:%b %Y} to {instant(last)}"
+    year = "" if first.year == last.year else f" {first.year}"
+    return f"{short_day(first)}{year} to {instant(last)}"
 
 
 def listed(items: tuple[str, ...], *, most: int = 5) -> str:

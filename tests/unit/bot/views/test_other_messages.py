@@ -1,0 +1,176 @@
+"""Alerts, errors, help and status as people read them; a diff is the review."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from inline_snapshot import snapshot
+
+from bot.views.alert import finding_alert, finding_resolved
+from bot.views.answers import AskError
+from bot.views.errors import ask_error, bad_usage
+from bot.views.help import help_message, menu
+from bot.views.status import findings_list, paused, resumed
+from tests.builders_bot import (
+    NOW,
+    PEOPLE,
+    drawn,
+    make_action,
+    make_finding,
+    make_unknown,
+    shown,
+)
+
+
+def test_alert_with_an_owner_who_is_known() -> None:
+    message = finding_alert(make_finding(), people=PEOPLE, now=NOW)
+
+    assert drawn(message) == snapshot("""\
+Idle GPUs: job-123, $1,320.96 at stake
+------
+# Idle GPUs: job-123
+:warning: <@U0MIA>: No GPU of i-0abc did anything for 42 minutes.
+| *About* instance `i-0abc` in us-east-1, 012345678901
+| *Job* `job-123`
+| *At stake* $1,320.96
+| *Since* 30 Nov 2026 15:18 UTC, 42 minutes ago
+| *Team* `research`
+*Why*
+• gpu utilization: 0.4 % (limit 5 %), as of 30 Nov 2026 16:00 UTC
+• network: unknown (limit 1 MB/s)
+*What happens next*
+The policy only notifies: nothing in AWS is changed.
+(Policy `stop-idle-gpus`, clause `gpu_utilization &lt; 5% for 30m`.)\
+""")
+
+
+def test_alert_of_an_enforcing_policy_says_what_happens_when() -> None:
+    finding = make_finding(mode="enforce", actions=(make_action(),))
+
+    text = shown(finding_alert(finding, people=PEOPLE, now=NOW))
+
+    assert "stop the instance in 15 minutes, at 30 Nov 2026 16:15 UTC" in text
+
+
+def test_alert_whose_amount_is_unknown_says_so() -> None:
+    finding = make_finding(cost_at_stake=None)
+
+    text = shown(finding_alert(finding, people=PEOPLE, now=NOW))
+
+    assert "*At stake* unknown" in text
+
+
+def test_owner_whom_slack_does_not_know_is_named_not_mentioned() -> None:
+    finding = make_finding(owner="<!channel>")
+
+    text = shown(finding_alert(finding, people=PEOPLE, now=NOW))
+
+    assert "&lt;!channel&gt;: No GPU" in text
+
+
+def test_resolved_alert() -> None:
+    message = finding_resolved(make_finding(), people=PEOPLE, now=NOW)
+
+    assert drawn(message) == snapshot("""\
+Resolved: Idle GPUs: job-123
+------
+# Idle GPUs: job-123
+:white_check_mark: *Resolved* <@U0MIA> at 30 Nov 2026 16:00 UTC, after 42 minutes.
+(Policy `stop-idle-gpus`, instance `i-0abc` in us-east-1, 012345678901.)\
+""")
+
+
+def test_unknown_job_shows_the_nearest() -> None:
+    error = AskError(
+        message="No job called jbo-123 is known.", suggestions=("job-123",)
+    )
+
+    assert drawn(ask_error(error, command="/gpucost")) == snapshot("""\
+No job called jbo-123 is known.
+------
+No job called jbo-123 is known.
+Did you mean `/gpucost job-123`?\
+""")
+
+
+def test_bad_usage_says_everything_at_once() -> None:
+    message = bad_usage(("count must be 1", "say how long"), command="/gpucost")
+
+    assert drawn(message) == snapshot("""\
+count must be 1
+------
+• count must be 1
+• say how long
+`/gpucost help` shows what can be asked.\
+""")
+
+
+def test_help() -> None:
+    assert drawn(help_message("/gpucost")) == snapshot("""\
+What you can ask: /gpucost job-123, top, help
+------
+# What you can ask
+`/gpucost job-123` what a job has cost, what it costs now, and since when
+`/gpucost top last week` the most expensive jobs (also: top teams, top accounts)
+`/gpucost team research 7d` what a team has cost
+`/gpucost account 012345678901` what an AWS account has cost
+`/gpucost idle` GPUs that are paid for and do nothing
+`/gpucost checkpoints` old checkpoints and what they cost
+`/gpucost coverage` how much is covered by commitments
+`/gpucost untagged` cost that no job tag explains
+`/gpucost estimate p5.48xlarge x4 24h` what a run would cost, with cheaper ways
+`/gpucost request p5.48xlarge x4 24h --job job-123 --reason "..."` ask for approval
+   of a run
+`/gpucost approvals` requests that wait or were decided
+`/gpucost digest` last week's digest, for you alone (also: digest 2026-W48)
+`/gpucost pause` stop every action of gpucost (resume: admins only)
+(Times: 7d, last week, this month, last month, 2026-11, since mon,
+   2026-11-03..2026-11-09. Days are AWS billing days (UTC).)\
+""")
+
+
+def test_menu() -> None:
+    assert drawn(menu("/gpucost")) == snapshot("""\
+Ask `/gpucost job-123` what a job costs, `/gpucost top` what costs most, `/gpucost
+   estimate p5.48xlarge x4 24h` what a run would cost. `/gpucost help` shows
+   everything.
+------
+Ask `/gpucost job-123` what a job costs, `/gpucost top` what costs most, `/gpucost
+   estimate p5.48xlarge x4 24h` what a run would cost. `/gpucost help` shows
+   everything.\
+""")
+
+
+def test_findings_of_a_question() -> None:
+    message = findings_list(
+        "idle", (make_finding(),), (make_unknown(),), as_of=NOW, now=NOW
+    )
+
+    assert drawn(message) == snapshot("""\
+Idle GPUs: 1 finding
+------
+# Idle GPUs: 1 finding
+*$1,320.96 at stake*: instance `i-0abc` in us-east-1, 012345678901, job `job-123`
+No GPU of i-0abc did anything for 42 minutes.
+• gpu utilization: 0.4 % (limit 5 %), as of 30 Nov 2026 16:00 UTC
+• network: unknown (limit 1 MB/s)
+*Could not be judged* (unknown is not idle)
+• instance `i-0def`: gpu_utilization of 3 of 8 GPUs missing
+(Judged 30 Nov 2026 16:00 UTC, just now.)\
+""")
+
+
+def test_nothing_found_still_says_what_could_not_be_judged() -> None:
+    text = shown(findings_list("idle", (), (make_unknown(),), as_of=NOW, now=NOW))
+
+    assert "Idle GPUs: nothing found" in text
+    assert "gpu_utilization of 3 of 8 GPUs missing" in text
+
+
+def test_pause_and_resume() -> None:
+    message = paused("p-ada", since=NOW, reason="migration", people=PEOPLE)
+
+    assert "Actions are paused by <@U0ADA>" in shown(message)
+    assert "allowed again by <@U0ADA>" in shown(
+        resumed("p-ada", at=NOW + timedelta(hours=1), people=PEOPLE)
+    )
