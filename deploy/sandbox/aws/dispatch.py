@@ -9,12 +9,17 @@ import json
 import re
 import time
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import Any, Literal
 
 from botocore.model import StructureShape
 
-from deploy.sandbox.aws import cost_explorer, ec2, price_list, savings_plans
+from deploy.sandbox.aws import (
+    cost_explorer,
+    ec2,
+    ec2_instances,
+    price_list,
+    savings_plans,
+)
 from deploy.sandbox.aws.clock import Clock
 from deploy.sandbox.aws.cloudwatch import Metrics
 from deploy.sandbox.aws.errors import AwsError, Reply, not_implemented, render_error
@@ -164,19 +169,20 @@ class Dispatcher:
         if incoming.service != "ec2":
             return self.moto.call(raw, incoming, call.account)
         with self.moto.locked():
-            return self._ec2_answer(raw, incoming, call.account, now=call.now)
+            return self._ec2_answer(raw, incoming, call)
 
     def _own_answer(self, call: Call) -> dict[str, Any] | None:
         if call.service == "ec2":
             return ec2.own_answer(call)
         return self.metrics.handle(call) if call.service == "cloudwatch" else None
 
-    def _ec2_answer(
-        self, raw: Raw, incoming: Incoming, account: str, *, now: datetime
-    ) -> Reply:
+    def _ec2_answer(self, raw: Raw, incoming: Incoming, call: Call) -> Reply:
+        account, now = call.account, call.now
         ec2.tidy(account, incoming.region, now)
+        if incoming.operation == "DescribeInstances":
+            return ec2_instances.describe(call)
         request = ec2.paged_request(raw, incoming)
-        self.pages.offset(incoming.params, ec2.PAGES)
+        self.pages.offset(incoming.params, ec2_instances.PAGES)
         reply = self.moto.call(request, incoming, account)
         ec2.after(incoming, reply, account=account, now=now)
         return ec2.paged_reply(reply, incoming, self.pages)

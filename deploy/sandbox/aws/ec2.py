@@ -18,31 +18,23 @@ from xml.etree import ElementTree as ET
 
 from moto.ec2.models import ec2_backends
 
+from deploy.sandbox.aws.ec2_instances import PAGES, check_size
 from deploy.sandbox.aws.errors import AwsError, Reply
 from deploy.sandbox.aws.model import problems, validation_text
 from deploy.sandbox.aws.own import Call
-from deploy.sandbox.aws.pages import PageRules, Pages
+from deploy.sandbox.aws.pages import Pages
 from deploy.sandbox.aws.wire import Incoming, Raw
 from deploy.sandbox.aws.world import CapacityReservationSeed, SpotSeed
 
 VISIBLE_AFTER_END = timedelta(hours=1)
 #: Operation -> (the set that is paged, smallest and largest MaxResults)
 PAGED = {
-    "DescribeInstances": ("reservationSet", 5, 1000),
     "DescribeVolumes": ("volumeSet", 5, 1000),
     "DescribeSnapshots": ("snapshotSet", 5, 1000),
     "DescribeTags": ("tagSet", 5, 1000),
     "DescribeInstanceTypes": ("instanceTypeSet", 5, 100),
 }
-PAGES = PageRules(
-    field="NextToken",
-    unknown_code="InvalidParameterValue",
-    unknown_text="Unable to parse pagination token",
-    changed_code="InvalidParameterValue",
-    free=("MaxResults",),
-)
 REASON = re.compile(r"\((\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}) (?:UTC|GMT)\)")
-ALL = 1_000_000
 SPOT_PAGE = 1000
 DEFAULT_PAGE = 1000
 
@@ -183,27 +175,12 @@ def paged_request(raw: Raw, incoming: Incoming) -> Raw:
     rule = PAGED.get(incoming.operation)
     if rule is None:
         return raw
-    _, low, high = rule
-    size = incoming.params.get("MaxResults")
-    if size is not None and not low <= int(size) <= high:
-        message = (
-            f"Value ( {size} ) for parameter maxResults is invalid. "
-            f"Expecting a value between {low} and {high}."
-        )
-        raise AwsError("InvalidParameterValue", message)
-    by_id = bool(incoming.params.get("InstanceIds"))
-    if size is not None and by_id and incoming.operation == "DescribeInstances":
-        message = (
-            "The parameter instancesSet cannot be used with the parameter maxResults"
-        )
-        raise AwsError("InvalidParameterCombination", message)
+    check_size(incoming.params.get("MaxResults"), *rule[1:])
     form = [
         (key, value)
         for key, value in parse_qsl(raw.body.decode(), keep_blank_values=True)
         if key not in {"MaxResults", "NextToken"}
     ]
-    if incoming.operation == "DescribeInstances" and not by_id:
-        form.append(("MaxResults", str(ALL)))
     return Raw(
         method=raw.method,
         target=raw.target,

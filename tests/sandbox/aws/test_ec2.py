@@ -432,3 +432,58 @@ def test_wrong_metric_queries_are_refused(
         assert values(sandbox, asked) == [[]]
     else:
         assert refused(lambda: values(sandbox, asked))[0] == code
+
+
+def test_events_reach_a_queue(serve: Serve) -> None:
+    sandbox = serve(World())
+    queues, events = sandbox.client("sqs"), sandbox.client("events")
+    url = queues.create_queue(QueueName="states")["QueueUrl"]
+    arn = queues.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])[
+        "Attributes"
+    ]["QueueArn"]
+    events.put_rule(Name="r", EventPattern='{"source": ["aws.ec2.test"]}')
+    events.put_targets(Rule="r", Targets=[{"Id": "q", "Arn": arn}])
+
+    events.put_events(
+        Entries=[{"Source": "aws.ec2.test", "DetailType": "state", "Detail": "{}"}]
+    )
+    found = queues.receive_message(QueueUrl=url, WaitTimeSeconds=1)["Messages"]
+
+    assert "aws.ec2.test" in found[0]["Body"]
+
+
+def test_objects_are_written_and_read_back(serve: Serve) -> None:
+    client = serve(World()).client("s3")
+    client.create_bucket(Bucket="exports")
+
+    client.put_object(Bucket="exports", Key="a/b c.csv", Body=b"x" * 70_000)
+    head = client.head_object(Bucket="exports", Key="a/b c.csv")
+    body = client.get_object(Bucket="exports", Key="a/b c.csv")["Body"].read()
+
+    assert head["ContentLength"] == 70_000
+    assert head["LastModified"] == instant(NOW)
+    assert body == b"x" * 70_000
+
+
+def test_training_jobs_are_kept_by_moto(serve: Serve) -> None:
+    client = serve(World()).client("sagemaker")
+
+    assert client.list_training_jobs()["TrainingJobSummaries"] == []
+
+
+def test_instances_are_filtered_by_tag_and_state(serve: Serve) -> None:
+    seeds = [
+        instance("i-0aaa", "g5.xlarge", launched_at="2026-04-13", tags={"team": "a"}),
+        instance("i-0bbb", "g5.xlarge", launched_at="2026-04-13", tags={"team": "b"}),
+    ]
+    sandbox = serve(World(instances=seeds))
+
+    by_tag = ids(sandbox, Filters=[{"Name": "tag:team", "Values": ["b"]}])
+    stopped = ids(
+        sandbox, Filters=[{"Name": "instance-state-name", "Values": ["stopped"]}]
+    )
+    wrong = refused(lambda: ids(sandbox, Filters=[{"Name": "mood", "Values": ["x"]}]))
+
+    assert (by_tag, stopped) == (["i-0bbb"], [])
+    assert wrong[0] == "NotImplementedInSandbox"
+    assert refused(lambda: ids(sandbox, DryRun=True))[0] == "DryRunOperation"

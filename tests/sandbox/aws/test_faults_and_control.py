@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import signal
 import subprocess
@@ -9,13 +10,14 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable
-from email.utils import parsedate_to_datetime
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from botocore.exceptions import (
+    ClientError,
     ConnectionClosedError,
     ReadTimeoutError,
 )
@@ -112,10 +114,8 @@ def test_a_share_of_the_calls_fails_repeatably(serve: Serve) -> None:
     sandbox.faults.add(kind="fail", service="ce", percent=30, status=503)
 
     for _ in range(40):
-        try:
+        with contextlib.suppress(ClientError):
             spend(sandbox)
-        except Exception as error:  # noqa: BLE001, PERF203
-            assert "InternalFailure" in str(error)
 
     failed = sum(1 for r in sandbox.requests if r.status == 503)
     assert 4 <= failed <= 20

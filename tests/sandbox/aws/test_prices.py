@@ -149,7 +149,7 @@ def test_wrong_price_requests_are_refused(
 def test_the_price_list_has_endpoints_in_few_regions(serve: Serve) -> None:
     client = serve(World()).client("pricing", region="us-west-2")
 
-    assert refused(lambda: client.describe_services())[0] == "NoEndpointInRegion"
+    assert refused(client.describe_services)[0] == "NoEndpointInRegion"
 
 
 def test_services_and_attribute_values_are_listed(serve: Serve) -> None:
