@@ -103,7 +103,7 @@ def test_an_event_comes_again_until_it_is_acknowledged(
 
     @app.middleware
     def count(req: Any, resp: Any, next: Any) -> Any:  # noqa: A002 - Bolt's name
-        retries.append((req.headers.get("x-hasty_slack-retry-num") or [None])[0])
+        retries.append((req.headers.get("x-slack-retry-num") or [None])[0])
         events.append(req.body["event_id"])
         if len(retries) < 3:
             return None
