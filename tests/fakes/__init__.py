@@ -1,0 +1,1 @@
+"""Fakes of the ports: real behaviour, kept in memory."""
