@@ -25,8 +25,10 @@ NANOS_MAX = 2**63 - 1
 _MICROSECOND = timedelta(microseconds=1)
 _MICROSECONDS_PER_HOUR = timedelta(hours=1) // _MICROSECOND
 _SYMBOLS = {"USD": "$", "EUR": "€", "GBP": "£", "CNY": "CN¥", "JPY": "¥"}
-#: Wide enough for any text that fits NANOS_MAX, without trapping on inexact input.
-_CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN)
+#: Wide enough for any text that fits NANOS_MAX; traps what is wider, not rounding.
+_CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, traps=[InvalidOperation])
+_NANO = Decimal("1E-9")
+_DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,12})?")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 
 
@@ -69,15 +71,16 @@ def nanos_from_text(text: str) -> int:
     """
     if not isinstance(text, str):  # Decimal(0.1) would accept a float's error.
         raise InvalidAmountError(text)
+    # Decimal also reads underscores and the digits of every script.
+    if _DECIMAL.fullmatch(text.strip()) is None:
+        raise InvalidAmountError(text)
     try:
-        number = Decimal(text.strip())
-        if not number.is_finite():
-            raise InvalidAmountError(text)
-        # Text is quantised at once; a huge exponent overflows the context instead
-        # of building a number of a billion digits.
-        nanos = int(number.scaleb(9, _CONTEXT).to_integral_value(ROUND_HALF_EVEN))
-    except (InvalidOperation, ValueError, OverflowError) as error:
+        # Rounds once, straight from the text; what is too large for the context
+        # fails at once instead of building a number of a billion digits.
+        rounded = Decimal(text.strip()).quantize(_NANO, context=_CONTEXT)
+    except InvalidOperation as error:
         raise InvalidAmountError(text) from error
+    nanos = int(rounded.scaleb(9, _CONTEXT))
     if abs(nanos) > NANOS_MAX:
         raise InvalidAmountError(text)
     return nanos
