@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
-from billing.aws.calls import Call, Place, pages
+from billing.aws.calls import PAGES_MAX, Call, Place, pages
 from billing.aws.ce_answers import missing_day
 from billing.aws.ce_queries import Params
 from billing.aws.session import AwsClients
@@ -44,7 +44,8 @@ def cost_pages(
 ) -> Iterator[dict[str, Any]]:
     """Yield the pages of one question about cost."""
     client = clients.client("ce", region=REGION)
-    yield from pages(client, COST_AND_USAGE, asked, place=Place(account=account))
+    place = Place(account=account)
+    yield from pages(client, COST_AND_USAGE, asked, place=place, pages_max=PAGES_MAX)
 
 
 def require_days(seen: set[date], since: date, until: date, *, account: str) -> None:

@@ -1,0 +1,456 @@
+"""Cost Explorer as a source of the bill: complete, or an error that says what lacks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import date
+from decimal import Decimal
+
+import pytest
+
+from billing.aws.cost_explorer import CostExplorerSource
+from billing.core.charges import Bucket, Charge, ChargeCategory, PricingCategory
+from billing.core.money import Money, total
+from billing.ports import (
+    AnswerChangedError,
+    IncompleteAnswerError,
+    RequestBudgetError,
+    SourceUnavailableError,
+)
+from deploy.sandbox.aws.builders import (
+    cost,
+    gpu_hours,
+    other_charge,
+    savings_plan_fee,
+    savings_plan_use,
+    spot_hours,
+    volume_cost,
+)
+from deploy.sandbox.aws.world import Account, CostSeed, CostTag
+from tests.builders import usd
+from tests.contract.aws import MEMBER, PAYER, Aws, on
+
+FIRST, SECOND, THIRD = on("2026-04-01"), on("2026-04-02"), on("2026-04-03")
+TAG = [CostTag(key="job-id")]
+JOB = {"job-id": "Job-123"}
+
+
+def detail(
+    source: CostExplorerSource,
+    since: date = FIRST,
+    until: date = THIRD,
+    account: str = PAYER,
+) -> list[Charge]:
+    return [one for page in source.charges(account, since, until) for one in page]
+
+
+def by_bucket(charges: list[Charge]) -> dict[str, Money]:
+    sums: dict[str, Money] = {}
+    for one in charges:
+        key = one.job or one.bucket.value
+        sums[key] = sums.get(key, usd("0")) + one.billed
+    return sums
+
+
+def spend(job: str, amount: str, day: str = "2026-04-01") -> CostSeed:
+    return cost(day, amount, tags={"job-id": job} if job else {})
+
+
+def test_controls_name_every_day_of_every_account(aws: Aws) -> None:
+    aws.serve(
+        tags=TAG,
+        accounts=[Account(id=MEMBER)],
+        costs=[
+            cost("2026-04-01", "900"),
+            cost("2026-04-02", "300", account=MEMBER),
+        ],
+    )
+
+    controls = aws.bill().controls(FIRST, THIRD)
+
+    assert [(one.account, one.day, one.billed) for one in controls] == [
+        (MEMBER, FIRST, usd("0")),
+        (MEMBER, SECOND, usd("300")),
+        (PAYER, FIRST, usd("900")),
+        (PAYER, SECOND, usd("0")),
+    ]  # C024
+
+
+def test_controls_cost_two_requests_and_charge_two_cents(aws: Aws) -> None:
+    sandbox = aws.serve(costs=[cost("2026-04-01", "1")])
+    source = aws.bill()
+
+    source.controls(FIRST, THIRD)
+
+    assert sandbox.requests.count("GetCostAndUsage") == 2
+    assert aws.charged == [("ce:GetCostAndUsage", usd("0.01"))] * 2
+    assert source.spent == (2, usd("0.02"))
+
+
+def test_controls_are_limited_to_the_configured_accounts(aws: Aws) -> None:
+    aws.serve(
+        accounts=[Account(id=MEMBER)],
+        costs=[cost("2026-04-01", "900"), cost("2026-04-01", "3", account=MEMBER)],
+    )
+
+    controls = aws.bill(accounts=(MEMBER,)).controls(FIRST, SECOND)
+
+    assert [(one.account, one.billed) for one in controls] == [(MEMBER, usd("3"))]
+
+
+def test_a_configured_account_without_cost_is_a_known_zero(aws: Aws) -> None:
+    aws.serve(accounts=[Account(id=MEMBER)])
+
+    controls = aws.bill(accounts=(MEMBER,)).controls(FIRST, SECOND)
+
+    assert [(one.account, one.billed) for one in controls] == [(MEMBER, usd("0"))]
+
+
+def test_a_fingerprint_moves_with_any_figure_of_its_day_only(aws: Aws) -> None:
+    costs = [cost("2026-04-01", "5"), cost("2026-04-02", "7")]
+    aws.serve(costs=costs)
+    before = aws.bill().controls(FIRST, THIRD)
+    aws.serve(costs=[costs[0], cost("2026-04-02", "7", quantity="2")])
+
+    after = aws.bill().controls(FIRST, THIRD)
+
+    assert before[0].fingerprint == after[0].fingerprint
+    assert before[1].fingerprint != after[1].fingerprint
+
+
+def test_end_is_exclusive_in_leap_february(aws: Aws) -> None:  # C005
+    sandbox = aws.serve(
+        costs=[cost(f"2028-02-{n:02d}", "10.00") for n in range(1, 30)],
+    )
+    sandbox.clock.set("2028-03-10T00:00:00Z")
+
+    controls = aws.bill().controls(on("2028-02-01"), on("2028-03-01"))
+
+    assert len(controls) == 29
+    assert total(one.billed for one in controls) == usd("290.00")
+
+
+def test_an_empty_window_is_never_asked(aws: Aws) -> None:  # C004
+    sandbox = aws.serve()
+
+    with pytest.raises(ValueError, match="at least one day"):
+        aws.bill().controls(FIRST, FIRST)
+
+    assert sandbox.requests.count("GetCostAndUsage") == 0
+
+
+def test_pages_of_one_day_are_added_up(aws: Aws) -> None:  # C001
+    sandbox = aws.serve(
+        tags=TAG,
+        page_size=1,
+        costs=[spend("alpha", "100"), spend("beta", "50")],
+    )
+
+    charges = detail(aws.bill(), FIRST, SECOND)
+
+    assert by_bucket(charges) == {"alpha": usd("100"), "beta": usd("50")}
+    first, second = sandbox.requests.of("GetCostAndUsage")[:2]
+    token = {"NextPageToken": second.parameters["NextPageToken"]}
+    assert dict(first.parameters) | token == dict(second.parameters)
+
+
+def test_detail_reaches_the_control_whatever_the_record_types(aws: Aws) -> None:
+    aws.serve(
+        tags=TAG,
+        costs=[
+            gpu_hours("2026-04-01", "p5.48xlarge", hours="24", price="60", tags=JOB),
+            spot_hours("2026-04-01", "g5.xlarge", hours="5", price="0.4"),
+            volume_cost("2026-04-01", "12.345678901"),
+            *savings_plan_use(
+                "2026-04-01", "p5.48xlarge", on_demand="3.00", effective="2.10",
+                hours="1", tags=JOB,
+            ),
+            savings_plan_fee("2026-04-01", "2.25", used="2.10"),
+            other_charge("2026-04-01", "Tax", "7.7"),
+            other_charge("2026-04-01", "Support", "100"),
+            other_charge("2026-04-01", "Credit", "-340.00"),
+            other_charge("2026-04-01", "Refund", "-120.50"),
+        ],
+    )  # fmt: skip
+    source = aws.bill()
+
+    (control,) = source.controls(FIRST, SECOND)
+    charges = detail(source, FIRST, SECOND)
+
+    assert total(one.billed for one in charges) == control.billed
+    assert total(one.effective for one in charges) == control.effective
+    assert by_bucket(charges) == {
+        "job-123": usd("1443"),
+        "untagged": usd("2") + usd("12.345678901"),
+        "commitment-unused": usd("-0.75"),
+        "overhead": usd("107.7"),
+        "credits": usd("-460.5"),
+    }
+    unused = [one for one in charges if one.bucket is Bucket.COMMITMENT_UNUSED]
+    assert total(one.effective for one in unused) == usd("0.15")  # C045
+
+
+def test_charges_carry_what_the_usage_type_tells(aws: Aws) -> None:
+    aws.serve(
+        tags=TAG,
+        costs=[
+            spot_hours(
+                "2026-04-01", "p5.48xlarge", hours="3", price="20",
+                region="us-west-2", tags=JOB,
+            )
+        ],
+    )  # fmt: skip
+
+    (charge,) = detail(aws.bill(), FIRST, SECOND)
+
+    assert (charge.region, charge.usage_type) == (
+        "us-west-2",
+        "USW2-SpotUsage:p5.48xlarge",
+    )
+    assert charge.pricing is PricingCategory.DYNAMIC
+    assert (charge.quantity, charge.unit) == (Decimal(3), "Hrs")
+    assert charge.list_cost is None
+    assert charge.is_estimated
+
+
+def test_exponents_are_read_exactly(aws: Aws) -> None:  # C015
+    amounts = ("1.2E-7", "0E-10", "-3.0E-7", "19.99")
+    aws.serve(tags=TAG, costs=[spend(f"j{n}", a) for n, a in enumerate(amounts)])
+
+    charges = detail(aws.bill(), FIRST, SECOND)
+
+    assert total(one.billed for one in charges) == usd("19.98999982")
+
+
+def test_aliases_take_what_earlier_keys_leave_and_nothing_twice(aws: Aws) -> None:
+    sandbox = aws.serve(
+        tags=[CostTag(key="job-id"), CostTag(key="JobId")],
+        costs=[
+            cost("2026-04-01", "1", tags={"job-id": "a"}),
+            cost("2026-04-01", "2", tags={"JobId": "b"}),
+            cost("2026-04-01", "4", tags={"job-id": "a", "JobId": "wrong"}),
+            cost("2026-04-01", "8"),
+        ],
+    )
+
+    charges = detail(aws.bill(keys=("job-id", "JobId", "job_id")), FIRST, SECOND)
+
+    assert by_bucket(charges) == {
+        "a": usd("5"),
+        "b": usd("2"),
+        "untagged": usd("8"),
+    }
+    assert sandbox.requests.count("GetCostAndUsage") == 3
+
+
+def test_job_ids_that_differ_in_case_and_spaces_are_one(aws: Aws) -> None:  # C028
+    aws.serve(
+        tags=TAG, costs=[spend("nlp", "1"), spend("NLP ", "2"), spend("Nlp", "4")]
+    )
+
+    charges = detail(aws.bill(), FIRST, SECOND)
+
+    assert by_bucket(charges) == {"nlp": usd("7")}
+
+
+def test_untagged_cost_is_a_bucket_and_no_job(aws: Aws) -> None:  # C026
+    aws.serve(tags=TAG, costs=[spend("", "250"), spend("untagged", "750")])
+
+    charges = detail(aws.bill(), FIRST, SECOND)
+
+    assert {(one.bucket, one.job) for one in charges} == {
+        (Bucket.UNTAGGED, ""),
+        (Bucket.JOB, "untagged"),
+    }
+
+
+def test_a_key_in_the_wrong_case_is_named_and_not_grouped_by(aws: Aws) -> None:  # C025
+    sandbox = aws.serve(
+        tags=[CostTag(key="team")], costs=[cost("2026-04-01", "21400.95")]
+    )
+    source = aws.bill(keys=("Team",))
+
+    charges = detail(source, FIRST, SECOND)
+
+    assert by_bucket(charges) == {"untagged": usd("21400.95")}
+    assert [(one.state, one.suggestions) for one in source.tag_keys()] == [
+        ("unknown", ("team",))
+    ]
+    assert any("Team" in note and "team" in note for note in source.notes)
+    asked = sandbox.requests.of("GetCostAndUsage")[0].parameters
+    assert all(group["Type"] == "DIMENSION" for group in asked["GroupBy"])
+
+
+def test_an_activation_date_and_an_inactive_key_are_told(aws: Aws) -> None:  # C031
+    aws.serve(
+        tags=[
+            CostTag(key="job-id", activated_on=on("2026-04-05")),
+            CostTag(key="JobId", status="Inactive"),
+        ]
+    )
+
+    keys = aws.bill(keys=("job-id", "JobId")).tag_keys()
+
+    assert [(one.state, one.active_since) for one in keys] == [
+        ("active", on("2026-04-05")),
+        ("inactive", None),
+    ]
+
+
+def test_a_member_account_that_may_not_list_keys_uses_them_unchecked(aws: Aws) -> None:
+    sandbox = aws.serve(tags=TAG, costs=[spend("", "5")])
+    sandbox.faults.add(kind="deny", operation="ListCostAllocationTags")
+    source = aws.bill()
+
+    charges = detail(source, FIRST, SECOND)
+
+    assert by_bucket(charges) == {"untagged": usd("5")}
+    assert [one.state for one in source.tag_keys()] == ["unchecked"]
+    assert any("returned no values" in note for note in source.notes)
+
+
+def test_throttling_is_waited_out(aws: Aws) -> None:  # C019
+    sandbox = aws.serve(costs=[cost("2026-04-01", "5")])
+    sandbox.faults.add(kind="throttle", operation="GetCostAndUsage", times=2)
+
+    controls = aws.bill().controls(FIRST, SECOND)
+
+    assert controls[0].billed == usd("5")
+    assert len(aws.charged) == 4
+
+
+@pytest.mark.parametrize("kind", ["truncate", "cut"])
+def test_a_cut_answer_is_asked_for_again(aws: Aws, kind: str) -> None:  # C158
+    sandbox = aws.serve(costs=[cost("2026-04-01", "5")])
+    sandbox.faults.add(kind=kind, operation="GetCostAndUsage", times=1)
+
+    controls = aws.bill().controls(FIRST, SECOND)
+
+    assert controls[0].billed == usd("5")
+
+
+def test_an_answer_that_stays_cut_is_refused(aws: Aws) -> None:  # C158
+    sandbox = aws.serve(costs=[cost("2026-04-01", "5")])
+    sandbox.faults.add(kind="truncate", operation="GetCostAndUsage")
+
+    with pytest.raises(IncompleteAnswerError):
+        aws.bill().controls(FIRST, SECOND)
+
+
+def test_a_dropped_connection_is_tried_again(aws: Aws) -> None:
+    sandbox = aws.serve(costs=[cost("2026-04-01", "5")])
+    sandbox.faults.add(kind="drop", operation="GetCostAndUsage", times=1)
+
+    assert aws.bill().controls(FIRST, SECOND)[0].billed == usd("5")
+
+
+@pytest.mark.parametrize("kind", ["repeat-token", "endless-token"])
+def test_pages_that_do_not_end_are_refused(
+    aws: Aws, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sandbox = aws.serve(tags=TAG, page_size=1, costs=[spend("a", "1"), spend("b", "2")])
+    sandbox.faults.add(kind=kind, operation="GetCostAndUsage")
+    monkeypatch.setattr("billing.aws.ce_calls.PAGES_MAX", 5)
+
+    with pytest.raises(IncompleteAnswerError, match="page"):
+        detail(aws.bill(), FIRST, SECOND)
+
+
+def test_changed_pages_restart_controls_once(aws: Aws) -> None:  # C002
+    sandbox = aws.serve(
+        page_size=1,
+        accounts=[Account(id=MEMBER)],
+        costs=[cost("2026-04-01", "1"), cost("2026-04-01", "2", account=MEMBER)],
+    )
+    sandbox.faults.add(
+        kind="fail", operation="GetCostAndUsage", skip=2, times=1,
+        code="RequestChangedException", status=400,
+    )  # fmt: skip
+
+    controls = aws.bill().controls(FIRST, SECOND)
+
+    assert [one.billed for one in controls] == [usd("2"), usd("1")]
+
+
+def test_changed_pages_of_the_detail_are_told_to_the_reader(aws: Aws) -> None:
+    sandbox = aws.serve(tags=TAG, page_size=1, costs=[spend("a", "1"), spend("b", "2")])
+    sandbox.faults.add(
+        kind="fail", operation="GetCostAndUsage", skip=1,
+        code="InvalidNextTokenException", status=400,
+    )  # fmt: skip
+
+    with pytest.raises(AnswerChangedError):
+        detail(aws.bill(), FIRST, SECOND)
+
+
+def test_a_denied_call_names_the_code_and_what_was_asked(aws: Aws) -> None:
+    sandbox = aws.serve()
+    sandbox.faults.add(kind="deny", service="ce")
+
+    with pytest.raises(SourceUnavailableError) as caught:
+        aws.bill().controls(FIRST, SECOND)
+
+    assert caught.value.cause == "AccessDeniedException"
+    assert "ce:GetCostAndUsage" in str(caught.value)
+
+
+def test_a_bill_without_net_amounts_is_read_without_them(aws: Aws) -> None:
+    sandbox = aws.serve(tags=TAG, costs=[spend("a", "5")])
+    sandbox.faults.add(
+        kind="fail", operation="GetCostAndUsage", times=1,
+        code="DataUnavailableException", status=400,
+    )  # fmt: skip
+    source = aws.bill()
+
+    (control,) = source.controls(FIRST, SECOND)
+    charges = detail(source, FIRST, SECOND)
+
+    assert total(one.billed for one in charges) == control.billed == usd("5")
+    assert any("unblended" in note for note in source.notes)
+    metrics = Counter(
+        name
+        for request in sandbox.requests.of("GetCostAndUsage")[1:]
+        for name in request.parameters["Metrics"]
+    )
+    assert "NetUnblendedCost" not in metrics
+
+
+def test_the_currency_of_the_bill_is_told(aws: Aws) -> None:
+    aws.serve(currency="CNY", costs=[cost("2026-04-01", "700")])
+    source = aws.bill()
+
+    (control,) = source.controls(FIRST, SECOND)
+
+    assert control.billed == Money.of("700", "CNY")
+    assert source.currency == "CNY"
+
+
+def test_a_spent_budget_stops_the_request_before_it_is_made(aws: Aws) -> None:
+    sandbox = aws.serve(costs=[cost("2026-04-01", "5")])
+    source = aws.bill()
+
+    def refuse(operation: str, amount: Money) -> None:
+        raise RequestBudgetError("cost-explorer", f"no budget for {operation}")
+
+    source._clients._tally._hook = refuse
+
+    with pytest.raises(RequestBudgetError):
+        source.controls(FIRST, SECOND)
+
+    assert sandbox.requests.count("GetCostAndUsage") == 0
+
+
+def test_tax_and_credits_are_categories_of_their_own(aws: Aws) -> None:
+    aws.serve(
+        costs=[
+            other_charge("2026-04-01", "Tax", "7.7"),
+            other_charge("2026-04-01", "Credit", "-1"),
+        ]
+    )
+
+    charges = detail(aws.bill(), FIRST, SECOND)
+
+    assert {one.category for one in charges} == {
+        ChargeCategory.TAX,
+        ChargeCategory.CREDIT,
+    }
