@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, cast, get_args
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -225,6 +225,6 @@ def _model_of(model: type[BaseModel], key: str) -> type[BaseModel] | None:
 def _first_model(annotation: object) -> type[BaseModel] | None:
     """Find the model inside an annotation such as ``tuple[Tier, ...]``."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return cast("type[BaseModel]", annotation)
+        return annotation
     inner = (_first_model(part) for part in get_args(annotation))
     return next((found for found in inner if found is not None), None)

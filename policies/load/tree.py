@@ -174,7 +174,7 @@ def _syntax(text: str, error: YAMLError) -> Problem:
     said = str(getattr(error, "problem", "") or "not valid YAML")
     lines = text.split("\n")
     here = lines[line] if line < len(lines) else ""
-    if "\\t" in said or (here[:column].strip(" ") == "" and "\t" in here[: column + 1]):
+    if _is_tab(said, here[: column + 1]):
         message, fix = "a tab cannot indent YAML", "use spaces"
     elif "mapping values" in said:
         message, fix = "a second ':' in one value", "quote the value"
@@ -183,6 +183,11 @@ def _syntax(text: str, error: YAMLError) -> Problem:
     else:
         message, fix = f"not valid YAML: {said}", ""
     return Problem(line=line + 1, column=column + 1, message=message, fix=fix)
+
+
+def _is_tab(said: str, before: str) -> bool:
+    """Tell whether a tab indents the line that could not be read."""
+    return "\\t" in said or ("\t" in before and not before[:-1].strip(" \t"))
 
 
 class _Builder:
@@ -246,10 +251,9 @@ class _Builder:
             end_column=end.column + 1,
         )
         self._count_nodes(1, node)
-        if getattr(event, "ctag", None) is not None:
-            self._problem(
-                node, f"tag {str(event.ctag)!r} is not allowed", "remove the tag"
-            )
+        tag = getattr(event, "ctag", None)
+        if tag is not None:
+            self._problem(node, f"tag {str(tag)!r} is not allowed", "remove the tag")
         return node
 
     def _count_nodes(self, number: int, node: Node) -> None:

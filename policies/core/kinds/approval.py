@@ -195,8 +195,8 @@ def _sentences(policy: ApprovalPolicy, job: JobFacts, *, lapsed: bool) -> list[s
         "unknown" if job.predicted is None else exact_beside(job.predicted, policy.over)
     )
     sentences = [
-        f"It has cost {spent} so far, the predicted total is {high}; "
-        f"approval is needed over {money_text(policy.over)}."
+        f"It has cost {spent} so far, the predicted total is {high}.",
+        f"Approval is needed over {money_text(policy.over)}.",
     ]
     if lapsed and job.grant_ends_at is not None:
         sentences.append(f"Its approval ended at {rfc3339(job.grant_ends_at)}.")

@@ -244,8 +244,8 @@ def _sentences(
         f"{plural(len(decided.drop), 'checkpoint')} could go: {_steps(decided.drop)}.",
         f"{plural(len(kept), 'checkpoint')} would stay: {_steps(kept)}.",
         f"{size}; {cost}.",
-        f"Nothing is deleted: this release only proposes (hold "
-        f"{duration_text(policy.hold)}).",
+        f"Proposed: {policy.do}, then {duration_text(policy.hold)} to object.",
+        "Nothing is deleted: this release only proposes.",
     ]
 
 

@@ -150,11 +150,11 @@ def _evidence(
 def _sentences(
     policy: CommitmentCoveragePolicy, facts: CommitmentFacts, label: str, shown: str
 ) -> list[str]:
+    subject = label[0].upper() + label[1:]
     sentences = [
-        f"{label.capitalize() if label[0] != 'A' else label} of {policy.family} "
-        f"from {facts.since} to {facts.until} is {shown}%, "
-        f"the target is {policy.target}.",
-        f"Commitments covered {facts.covered} of {facts.eligible} eligible spend.",
+        f"{subject} of {policy.family} is {shown}%, the target is {policy.target}.",
+        f"{facts.covered} of {facts.eligible} eligible spend was covered.",
+        f"Looked at: {facts.since} up to {facts.until}.",
     ]
     if facts.baseline_covered_pct is None:
         sentences.append(

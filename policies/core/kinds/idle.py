@@ -330,8 +330,8 @@ def _advice(case: _Case) -> Finding | None:
         cost_at_stake=None,
         evidence=(Evidence(name="unused GPUs", value=share, threshold=str(limit)),),
         explanation=(
-            f"{share} GPUs unused for {duration_text(case.window)} while others work; "
-            "fewer GPUs may do.",
+            f"{share} GPUs unused for {duration_text(case.window)}, others work.",
+            "Fewer GPUs may do.",
         ),
         owner=group.owner,
         team=group.team,
