@@ -46,7 +46,7 @@ def finding_alert(finding: Finding, *, people: People, now: datetime) -> Message
     title = f"{kind_name(finding.kind)}: {finding.job or finding.subject.id}"
     owner = f"{who(finding.owner, people)}: " if finding.owner else ""
     sentences = [escape(text) for text in finding.explanation[:_SENTENCES_MAX]]
-    lead = sentences[0] if sentences else kind_name(finding.kind)
+    lead = sentences[0] if sentences else escape(kind_name(finding.kind))
     blocks = [
         header(title),
         section(f"{_ICONS[finding.severity]} {owner}{lead}"),

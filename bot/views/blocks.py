@@ -19,6 +19,10 @@ from bot.views.limits import (
 from bot.views.text import entities, plain
 
 
+#: Slack refuses empty texts.
+EMPTY = "(empty)"
+
+
 def mrkdwn(text: str) -> Json:
     """Return a mrkdwn text object that Slack takes as it is."""
     return {"type": "mrkdwn", "text": text, "verbatim": True}
@@ -26,7 +30,8 @@ def mrkdwn(text: str) -> Json:
 
 def plain_text(text: str, *, most: int) -> Json:
     """Return a plain-text object of visible characters."""
-    return {"type": "plain_text", "text": plain(text, most=most), "emoji": False}
+    shown = plain(text, most=most) or EMPTY
+    return {"type": "plain_text", "text": shown, "emoji": False}
 
 
 def header(text: str) -> Json:
@@ -36,7 +41,7 @@ def header(text: str) -> Json:
 
 def section(text: str, *, accessory: Json | None = None) -> Json:
     """Return a paragraph."""
-    block: Json = {"type": "section", "text": mrkdwn(text)}
+    block: Json = {"type": "section", "text": mrkdwn(text or EMPTY)}
     if accessory is not None:
         block["accessory"] = accessory
     return block

@@ -164,7 +164,9 @@ def _breakdowns(answer: CostAnswer) -> list[Json]:
     if answer.by_category:
         blocks += _groups("By category", answer.by_category, answer)
     if answer.groups:
-        blocks += _groups(f"By {answer.by or 'group'}", answer.groups, answer)
+        blocks += _groups(
+            f"By {escape(answer.by or 'group', most=40)}", answer.groups, answer
+        )
     if len(answer.by_day) >= _CHART_DAYS_MIN:
         points = [
             (short_day(when) + (OPEN_DAY if is_open else ""), cost)

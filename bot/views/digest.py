@@ -176,9 +176,9 @@ def _findings(findings: Sequence[Finding], people: People) -> list[Json]:
     return [section(f"*Needs somebody*\n{bullets(lines)}")]
 
 
-def _by_stake(finding: Finding) -> tuple[int, str]:
+def _by_stake(finding: Finding) -> tuple[int, str, str]:
     stake = finding.cost_at_stake
-    return (-(stake.nanos if stake else 0), finding.fingerprint)
+    return (-(stake.nanos if stake else 0), finding.policy, finding.subject.id)
 
 
 def _finding(finding: Finding, people: People) -> str:
@@ -186,7 +186,7 @@ def _finding(finding: Finding, people: People) -> str:
     stake = finding.cost_at_stake
     cost = "amount unknown" if stake is None else amount(stake)
     owner = f", {who(finding.owner, people)}" if finding.owner else ""
-    return f"{kind_name(finding.kind)}: {about}, {cost}{owner}"
+    return f"{escape(kind_name(finding.kind))}: {about}, {cost}{owner}"
 
 
 def _approvals(requests: Sequence[ApprovalRequest]) -> list[Json]:

@@ -35,7 +35,7 @@ def table(caption: str, head: Sequence[str], rows: Sequence[Sequence[Cell]]) -> 
     body = [[_cell(cell) for cell in row] for row in rows]
     return {
         "type": "data_table",
-        "caption": plain(caption, most=200),
+        "caption": plain(caption, most=200) or "-",
         "page_size": 10,
         "rows": [[_cell(title) for title in head], *body],
     }
@@ -59,7 +59,7 @@ def bar_chart(
     shown = _unique(points[-CHART_POINTS_MAX:])
     return {
         "type": "data_visualization",
-        "title": plain(title, most=CHART_TITLE_CHARS_MAX),
+        "title": plain(title, most=CHART_TITLE_CHARS_MAX) or "-",
         "chart": {
             "type": "bar",
             "axis_config": {

@@ -9,7 +9,7 @@ from bot.views.alert import evidence_line, kind_name, subject_line
 from bot.views.answers import Json, Message
 from bot.views.blocks import bullets, context, header, section
 from bot.views.people import People, who
-from bot.views.text import escape, name
+from bot.views.text import escape, fallback, name
 from bot.views.words import ago, amount, instant, plural
 from policies.core.finding import Finding, Unknown
 
@@ -29,15 +29,15 @@ def findings_list(
     """Render what one kind of policy found, and what it could not judge."""
     label = kind_name(kind)
     count = plural(len(findings), "finding")
-    text = f"{label}: {count}" if findings else f"{label}: nothing found"
-    blocks: list[Json] = [header(text)]
+    title = f"{label}: {count}" if findings else f"{label}: nothing found"
+    blocks: list[Json] = [header(title)]
     blocks += [section(_finding(one)) for one in findings[:_FINDINGS_MAX]]
     left = len(findings) - _FINDINGS_MAX
     if left > 0:
         blocks.append(context(f"… and {left:,} more"))
     blocks += _unknown(unknown)
     blocks.append(context(f"Judged {instant(as_of)}, {ago(as_of, now)}."))
-    return Message(text=text, blocks=tuple(blocks))
+    return Message(text=fallback(title, most=140), blocks=tuple(blocks))
 
 
 def _finding(finding: Finding) -> str:
