@@ -18,7 +18,6 @@ from bot.views.limits import (
 )
 from bot.views.text import entities, plain
 
-
 #: Slack refuses empty texts.
 EMPTY = "(empty)"
 
