@@ -50,20 +50,26 @@ class PriceBook:
     ledger: PriceLedger
     own: Sequence[OwnPrice] = field(default_factory=tuple)
     currency: str = USD
+    _asked: dict[PriceKey, Price | None] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     def list_price(self, key: PriceKey) -> Price | None:
         """Return the public price of a key, with its source; None when nobody knows."""
         return self.list_prices([key]).get(key)
 
     def list_prices(self, keys: Iterable[PriceKey]) -> Mapping[PriceKey, Price]:
-        """Return the public prices of keys; a key nobody knows is absent."""
+        """Return the public prices of keys; a key nobody knows is absent.
+
+        Each key is looked up once: an answer asks for every running instance's.
+        """
         wanted = list(dict.fromkeys(keys))
-        found = dict(self.ledger.latest_prices(wanted))
-        for key in wanted:
-            shipped = None if key in found else snapshot_price(key)
-            if shipped is not None:
-                found[key] = shipped
-        return found
+        new = [key for key in wanted if key not in self._asked]
+        stored = self.ledger.latest_prices(new) if new else {}
+        for key in new:
+            self._asked[key] = stored.get(key) or snapshot_price(key)
+        known = ((key, self._asked[key]) for key in wanted)
+        return {key: price for key, price in known if price is not None}
 
     def yours(self, price: Price) -> Rate:
         """Return the organisation's own rate for a public price."""
