@@ -172,61 +172,45 @@ def load_workspace(path: Path) -> Workspace:
 
 def example_workspace() -> Workspace:
     """Return a small company: engineers, approvers, a guest and a stranger."""
-    bot = AppInstall().bot_user_id
-    people = [
-        Person(
-            id="U0MIA", name="mia", real_name="Mia Engineer", email="mia@example.com"
-        ),
-        Person(
-            id="U0OMAR", name="omar", real_name="Omar Lead", email="omar@example.com"
-        ),
-        Person(
-            id="U0ADA",
-            name="ada",
-            real_name="Ada Approver",
-            email="ada@example.com",
-            tz="Europe/Berlin",
-            tz_offset=3600,
-        ),
-        Person(id="U0FIN", name="finn", real_name="Finn Ops", email="finn@example.com"),
-        Person(
-            id="U0ROOT",
-            name="root",
-            real_name="Rae Admin",
-            email="rae@example.com",
-            is_admin=True,
-        ),
-        Person(
-            id="U0GUEST",
-            name="guest",
-            real_name="Gus Guest",
-            email="gus@example.com",
-            is_restricted=True,
-        ),
-        Person(
-            id="U0EXT",
-            name="stranger",
-            real_name="Stella Stranger",
-            team_id="T0OTHER",
-        ),
-        Person(id="U0GONE", name="gone", real_name="Gil Gone", deleted=True),
-    ]
-    staff = ["U0MIA", "U0OMAR", "U0ADA", "U0FIN", "U0ROOT"]
-    channels = [
-        Channel(id="C0COSTS", name="gpu-costs", members=[*staff, bot]),
-        Channel(id="C0APPROVE", name="gpu-approvals", members=[*staff, bot]),
-        Channel(id="C0RANDOM", name="random", members=staff),
-        Channel(id="C0OLD", name="old-costs", members=[*staff, bot], is_archived=True),
-        Channel(id="G0SECRET", name="finance", members=["U0FIN"], is_private=True),
-        Channel(
-            id="C0SHARED",
-            name="with-partner",
-            members=[*staff, "U0EXT", bot],
-            is_ext_shared=True,
-        ),
-    ]
     groups = [
         UserGroup(id="S0APPROVE", handle="gpu-approvers", users=["U0ADA", "U0OMAR"]),
         UserGroup(id="S0FINANCE", handle="finance", users=["U0FIN"]),
     ]
-    return Workspace(people=people, channels=channels, groups=groups)
+    return Workspace(
+        people=_example_people(), channels=_example_channels(), groups=groups
+    )
+
+
+def _example_people() -> list[Person]:
+    berlin: Json = {"tz": "Europe/Berlin", "tz_offset": 3600}
+    return [
+        _staff("U0MIA", "mia", "Mia Engineer"),
+        _staff("U0OMAR", "omar", "Omar Lead"),
+        _staff("U0ADA", "ada", "Ada Approver", **berlin),
+        _staff("U0FIN", "finn", "Finn Ops"),
+        _staff("U0ROOT", "root", "Rae Admin", is_admin=True),
+        _staff("U0GUEST", "guest", "Gus Guest", is_restricted=True),
+        Person(
+            id="U0EXT", name="stranger", real_name="Stella Stranger", team_id="T0OTHER"
+        ),
+        Person(id="U0GONE", name="gone", real_name="Gil Gone", deleted=True),
+    ]
+
+
+def _staff(person_id: str, name: str, real_name: str, **more: object) -> Person:
+    fields: Json = {"email": f"{name}@example.com", **more}
+    return Person(id=person_id, name=name, real_name=real_name, **fields)
+
+
+def _example_channels() -> list[Channel]:
+    staff = ["U0MIA", "U0OMAR", "U0ADA", "U0FIN", "U0ROOT"]
+    all_in = [*staff, AppInstall().bot_user_id]
+    shared = [*all_in, "U0EXT"]
+    return [
+        Channel(id="C0COSTS", name="gpu-costs", members=list(all_in)),
+        Channel(id="C0APPROVE", name="gpu-approvals", members=list(all_in)),
+        Channel(id="C0RANDOM", name="random", members=staff),
+        Channel(id="C0OLD", name="old-costs", members=list(all_in), is_archived=True),
+        Channel(id="G0SECRET", name="finance", members=["U0FIN"], is_private=True),
+        Channel(id="C0SHARED", name="with-partner", members=shared, is_ext_shared=True),
+    ]

@@ -23,6 +23,7 @@ _TOKEN = re.compile(
     r"|:(?P<emoji>[a-z0-9_+-]+):",
     re.DOTALL,
 )
+_QUOTE = re.compile(r"^(?:&gt;|>) ?", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6}\s+(.+)$", re.MULTILINE)
 _STRONG = re.compile(r"\*\*(.+?)\*\*")
 _LINK = re.compile(r"\[([^\]]+)\]\((https?://[^)\s]+)\)")
@@ -76,6 +77,8 @@ def spans_of(
     text: str, directory: Directory, styles: frozenset[str] = frozenset()
 ) -> Iterator[Span]:
     """Split mrkdwn into spans, in order."""
+    if not styles:
+        text = _QUOTE.sub("▌ ", text)
     end = 0
     for match in _TOKEN.finditer(text):
         if match.start() > end:

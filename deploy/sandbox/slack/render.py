@@ -228,7 +228,9 @@ def wrap(spans: Sequence[Span], width: int) -> list[list[Span]]:
                     word = word.lstrip()  # noqa: PLW2901 - a line starts at its word
                 lines[-1].append(Span(word, span.styles, span.href))
                 used += len(word)
-    return [line for line in lines if line] if any(lines) else []
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
 
 
 def _words(text: str, span: Span) -> list[str]:

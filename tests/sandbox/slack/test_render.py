@@ -123,6 +123,14 @@ def test_long_text_is_wrapped_and_wide_tables_shrink() -> None:
     assert "…" in lines[-1]
 
 
+def test_paragraphs_and_quotes_keep_their_lines() -> None:
+    text = "one\n\n&gt; two *&gt; 5*"
+
+    lines = render_message(make_message(text=text), directory()).splitlines()
+
+    assert lines[1:] == ["  one", "", "  ▌ two > 5"]
+
+
 def test_colours_are_there_only_when_asked_for() -> None:
     message = make_message(text="*bold*")
 
