@@ -321,7 +321,8 @@ def _count_of(request: EstimateRequest, product: str) -> int | None:
     if product == request.instance_type:
         return request.count
     mine, other = accelerators(request.instance_type), accelerators(product)
-    if mine is None or other is None:
+    is_alike = product in same_model(request.instance_type)
+    if mine is None or other is None or not is_alike:
         return None
     return ceil(request.count * mine.physical / other.physical)
 
