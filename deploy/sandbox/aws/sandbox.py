@@ -7,6 +7,7 @@ It must not know the product.
 
 from __future__ import annotations
 
+import atexit
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -120,6 +121,16 @@ class AwsSandbox:
             AwsSandbox._running = None
             raise
         return self
+
+    @classmethod
+    def shared(cls) -> AwsSandbox:
+        """Return the sandbox that runs in this process, or start one until its end."""
+        running = AwsSandbox._running
+        if running is not None:
+            return running
+        started = cls().start()
+        atexit.register(started.stop)
+        return started
 
     def stop(self) -> None:
         """Stop listening and empty moto's tables; a second call does nothing."""

@@ -1,9 +1,8 @@
-"""One sandbox for the whole folder: each test resets it to a world of its own."""
+"""One sandbox for the whole run: each test resets it to a world of its own."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 
 import pytest
 
@@ -14,21 +13,14 @@ NOW = "2026-04-14T06:00:00Z"
 Serve = Callable[[World], AwsSandbox]
 
 
-@pytest.fixture(scope="package")
-def running_sandbox() -> Iterator[AwsSandbox]:
-    with AwsSandbox() as sandbox:
-        yield sandbox
-
-
 @pytest.fixture
-def serve(running_sandbox: AwsSandbox) -> Serve:
+def serve() -> Iterator[Serve]:
+    sandbox = AwsSandbox.shared()
+
     def reset(world: World) -> AwsSandbox:
-        running_sandbox.reset(world)
-        running_sandbox.clock.set(world.now or NOW)
-        return running_sandbox
+        sandbox.reset(world)
+        sandbox.clock.set(world.now or NOW)
+        return sandbox
 
-    return reset
-
-
-def at(text: str) -> datetime:
-    return datetime.fromisoformat(text).replace(tzinfo=UTC)
+    yield reset
+    sandbox.reset(World())
