@@ -48,7 +48,8 @@ class OutboxRow:
     """A stored effect.
 
     Attributes:
-        state: ``pending``, ``sending``, ``sent`` or ``failed``.
+        state: ``pending``, ``sending``, ``sent``, ``failed`` or ``superseded`` (a newer
+            rewrite of the same post took its place).
         slack_ts / slack_channel: Where Slack put it, once sent.
     """
 
@@ -72,17 +73,37 @@ class Outbox(Protocol):
     def claim(self, now: datetime, *, worker: str, limit: int) -> Sequence[OutboxRow]:
         """Mark due rows ``sending`` for a worker and return them, oldest first per channel."""
 
-    def stranded(self, before: datetime) -> Sequence[OutboxRow]:
-        """Return rows still ``sending`` since before an instant: look before resending."""
+    def stranded(
+        self, before: datetime, *, worker: str = "", now: datetime | None = None
+    ) -> Sequence[OutboxRow]:
+        """Return rows still ``sending`` since before an instant: look before resending.
 
-    def sent(self, row_id: int, *, channel: str, ts: str, now: datetime) -> None:
-        """Record that Slack confirmed an effect."""
+        With a worker they become its own: whoever held them cannot settle them any more.
+        """
 
-    def retry(self, row_id: int, *, at: datetime, error: str) -> None:
-        """Put an effect back to be tried at an instant."""
+    def sent(
+        self,
+        row_id: int,
+        *,
+        channel: str,
+        ts: str,
+        now: datetime,
+        attempt: int | None = None,
+    ) -> bool:
+        """Record that Slack confirmed an effect; False when the claim was lost.
 
-    def failed(self, row_id: int, *, error: str, now: datetime) -> None:
-        """Record that an effect can never be made, and why."""
+        ``attempt`` is the row's ``attempts`` as claimed; it guards against a later claim.
+        """
+
+    def retry(
+        self, row_id: int, *, at: datetime, error: str, attempt: int | None = None
+    ) -> bool:
+        """Put an effect back to be tried at an instant; False when the claim was lost."""
+
+    def failed(
+        self, row_id: int, *, error: str, now: datetime, attempt: int | None = None
+    ) -> bool:
+        """Record that an effect can never be made, and why; False when it was settled."""
 
     def find(self, key: str) -> OutboxRow | None:
         """Return the row of a key."""

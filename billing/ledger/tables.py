@@ -14,6 +14,10 @@ from sqlmodel import Field
 from billing.ledger.columns import Row, instant, nanos, serial
 
 
+#: Rows lie in the order of their key, also on SQLite: a job's days are neighbours.
+_CLUSTERED = {"sqlite_with_rowid": False}
+
+
 class LedgerProperty(Row, table=True):
     """One fact about the whole ledger, such as its currency."""
 
@@ -84,7 +88,6 @@ class ChargeStagingRow(_ChargeColumns, table=True):
     """A charge on its way in; nobody's answer ever reads it."""
 
     __tablename__ = "charge_staging"
-    __table_args__ = (Index(None, "import_id", "day"),)
 
     charge_id: int | None = serial()
 
@@ -141,7 +144,7 @@ class CostRollupRow(Row, table=True):
     """Charges of one key, account and day summed; the key is a job or ``bucket:*``."""
 
     __tablename__ = "cost_rollup"
-    __table_args__ = (Index(None, "account", "day"), Index(None, "day"))
+    __table_args__ = (Index(None, "day", "account"), _CLUSTERED)
 
     key: str = Field(primary_key=True)
     day: date = Field(primary_key=True)

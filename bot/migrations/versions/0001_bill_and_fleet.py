@@ -90,7 +90,6 @@ def _create_charge_staging() -> None:
         serial("charge_id"),
         primary("charge_staging", "charge_id"),
     )
-    index("charge_staging", "import_id", "day")
 
 
 def _create_charge() -> None:
@@ -164,9 +163,9 @@ def _create_cost_rollup() -> None:
         *numbers("charges"),
         column("is_estimated", sa.Boolean()),
         primary("cost_rollup", "key", "day", "account", "cost_category", "is_credit"),
+        sqlite_with_rowid=False,  # A job's days are neighbours.
     )
-    index("cost_rollup", "account", "day")
-    index("cost_rollup", "day")
+    index("cost_rollup", "day", "account")
 
 
 def _create_account_state() -> None:
