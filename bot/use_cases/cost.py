@@ -139,7 +139,8 @@ def ask_cost(
     if job and record is None:
         raise UnknownJobError(question.job, ledger.job_names())
     read = gather(ledger, question, prices=prices, keys=keys, now=now)
-    parts = parts_by(read, question, question.by if question.by != "day" else "")
+    dimension = question.by if question.by != "day" else ""
+    parts = parts_by(read, question, dimension or ("category" if job else ""))
     sums = _sums(parts, read, is_net=question.is_net)
     return CostAnswer(
         currency=ledger.currency() or USD,
@@ -165,7 +166,7 @@ def ask_cost(
         is_net=question.is_net,
         first_seen_at=record.first_seen_at if record else None,
         last_seen_at=record.last_seen_at if record else None,
-        **(_job_part(read, question) if job else {}),  # type: ignore[arg-type] # mapped fields
+        **(_job_part(read, question, parts) if job else {}),  # type: ignore[arg-type] # mapped fields
     )
 
 
@@ -184,7 +185,7 @@ def gather(
     teams = {} if job else {one.job: one.team for one in ledger.job_records()}
     intervals = [
         one
-        for one in ledger.intervals(period, job=job or None)
+        for one in ledger.intervals(_unbilled(ledger, period, through), job=job or None)
         if question.account in {"", one.account}
     ]
     ids = {one.resource_id for one in intervals} | {one.parent_id for one in intervals}
@@ -212,6 +213,23 @@ def gather(
         teams=teams,
         now=now,
     )
+
+
+def _unbilled(
+    ledger: BillLedger, period: Period, through: Mapping[str, datetime]
+) -> Period:
+    """Return the part of a period that may be provisional in some account.
+
+    Running time that is billed everywhere is not even read: a job of a year has
+    thousands of intervals.
+    """
+    watched = {
+        one.account
+        for one in ledger.freshness()
+        if one.source is Source.INVENTORY and one.account
+    }
+    since = min((through.get(one, period.start) for one in watched), default=period.start)
+    return Period(min(max(since, period.start), period.end), period.end)
 
 
 def _bill_days(
@@ -414,8 +432,11 @@ def _untagged(read: Gathered, question: CostQuestion) -> Money | None:
     )
 
 
-def _job_part(read: Gathered, question: CostQuestion) -> dict[str, object]:
-    parts = parts_by(read, question, "category")
+def _job_part(
+    read: Gathered, question: CostQuestion, parts: Sequence[Part]
+) -> dict[str, object]:
+    if question.by not in {"", "day", "category"}:
+        parts = parts_by(read, question, "category")
     running = [
         one
         for one in read.intervals
