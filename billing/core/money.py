@@ -30,6 +30,8 @@ _CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN, traps=[InvalidOperation])
 _NANO = Decimal("1E-9")
 _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,12})?")
 _CURRENCY = re.compile(r"[A-Z]{3}")
+#: Currency codes found plausible before; amounts are made by the hundred thousand.
+_CURRENCIES = {USD}
 
 
 class InvalidAmountError(GpucostError, ValueError):
@@ -102,8 +104,10 @@ class Money:
         """Refuse anything but an exact integer and a plausible currency code."""
         if type(self.nanos) is not int:
             raise InvalidAmountError(self.nanos)
-        if _CURRENCY.fullmatch(self.currency) is None:
-            raise InvalidAmountError(self.currency)
+        if self.currency not in _CURRENCIES:
+            if _CURRENCY.fullmatch(self.currency) is None:
+                raise InvalidAmountError(self.currency)
+            _CURRENCIES.add(self.currency)
 
     @classmethod
     def of(cls, text: str, currency: str = USD) -> Money:

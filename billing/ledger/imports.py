@@ -68,12 +68,18 @@ class SqlImports:
     """Imports within one session."""
 
     _session: Session
+    _known_currency: str | None = None
 
     def currency(self) -> str | None:
-        """Return the one billing currency of this ledger; None while it is empty."""
-        return self._session.execute(
-            select(_PROPERTY.c.value).where(_PROPERTY.c.name == CURRENCY)
-        ).scalar_one_or_none()
+        """Return the one billing currency of this ledger; None while it is empty.
+
+        Once stored it never changes, so a unit of work asks for it once.
+        """
+        if self._known_currency is None:
+            self._known_currency = self._session.execute(
+                select(_PROPERTY.c.value).where(_PROPERTY.c.name == CURRENCY)
+            ).scalar_one_or_none()
+        return self._known_currency
 
     def stored_days(
         self, source: Source, since: date, until: date
