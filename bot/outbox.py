@@ -35,8 +35,7 @@ REFUSED_CODES = frozenset(
 )
 _UPDATE = "update"
 _EPHEMERAL = "ephemeral"
-_DONE = frozenset({"sent"})
-_UNDER_WAY = frozenset({"pending", "sending"})
+_SENT = "sent"
 
 #: Told once about each effect that can never be made: the row and why.
 OnFailed = Callable[[OutboxRow, str], None]
@@ -99,13 +98,12 @@ class OutboxSender:
 
     def run_once(self, now: datetime) -> int:
         """Make what is due; return how many effects were settled."""
-        if self._quiet_until is not None and now < self._quiet_until:
+        if self._is_quiet(now):
             return 0
-        self._quiet_until = None
         began = time.monotonic()
         settled = self._look_after_stranded(now)
         for _ in range(self._limits.batch):
-            if self._quiet_until or time.monotonic() - began > self._limits.run_for_s:
+            if self._is_quiet(now) or time.monotonic() - began > self._limits.run_for_s:
                 break
             with self._store.write() as unit:
                 rows = unit.outbox.claim(now, worker=self._worker, limit=1)
@@ -113,6 +111,10 @@ class OutboxSender:
                 break
             settled += self._make(rows[0], now)
         return settled
+
+    def _is_quiet(self, now: datetime) -> bool:
+        """Tell whether Slack asked us to wait until later than now."""
+        return self._quiet_until is not None and now < self._quiet_until
 
     def run_until(
         self, stop: Event, now: Callable[[], datetime], poll_s: float
@@ -165,7 +167,7 @@ class OutboxSender:
             return message, "", "", ""
         with self._store.read() as unit:
             found = unit.outbox.find(message.ref or message.thread_of)
-        is_there = found is not None and found.state in _DONE
+        is_there = found is not None and found.state == _SENT
         if message.kind == _UPDATE:
             if found is None or not is_there:
                 return message, "", "", f"no_post: {message.ref!r} was never posted"

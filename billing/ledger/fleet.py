@@ -27,9 +27,9 @@ from billing.core.periods import Period
 from billing.core.usage import EndBasis, ResourceKind, TagSpan, UsageInterval
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute, serialise, upsert
+from billing.ledger.freshness import note_freshness
 from billing.ledger.jobs import JobTags, note_job_tags, note_jobs
 from billing.ledger.tables import (
-    FreshnessRow,
     LedgerProperty,
     ResourceTagRow,
     UsageIntervalRow,
@@ -215,14 +215,13 @@ class SqlFleet:
             reasons.setdefault(failure.account, []).append(f"{where}{failure.message}")
         accounts = {account for account, _ in observation.scanned} | reasons.keys()
         for account in sorted(accounts):
-            values: dict[str, Any] = {
-                "source": Source.INVENTORY.value,
-                "account": account,
-                "last_error": "; ".join(sorted(reasons.get(account, ()))),
-            }
-            if account not in reasons:
-                values["as_of"] = observation.observed_at
-            execute(self._session, upsert(self._session, FreshnessRow, values))
+            note_freshness(
+                self._session,
+                Source.INVENTORY,
+                account,
+                as_of=None if account in reasons else observation.observed_at,
+                reason="; ".join(sorted(reasons.get(account, ()))),
+            )
 
 
 def fold_key(key: str) -> str:

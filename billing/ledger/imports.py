@@ -18,12 +18,12 @@ from billing.core.errors import GpucostError
 from billing.core.money import USD, MixedCurrencyError, Money
 from billing.ledger.bulk import CHARGE_COLUMNS, charge_rows, insert_rows
 from billing.ledger.columns import table_of
-from billing.ledger.database import execute, insert_or_nothing, serialise, upsert
+from billing.ledger.database import execute, insert_or_nothing, serialise
+from billing.ledger.freshness import note_freshness
 from billing.ledger.swap import Swap
 from billing.ledger.tables import (
     ChargeStagingRow,
     DayControlRow,
-    FreshnessRow,
     ImportRow,
     LedgerProperty,
 )
@@ -251,7 +251,7 @@ class SqlImports:
         self, source: Source, controls: Sequence[DayControl], now: datetime
     ) -> None:
         """Record that days were read again and were equal (they may become complete)."""
-        del now  # Each control says when its source answered.
+        del now  # The instant at which the charges were read stays.
         for control in controls:
             execute(
                 self._session,
@@ -264,7 +264,6 @@ class SqlImports:
                 )
                 .values(
                     equal_reads=_CONTROL.c.equal_reads + 1,
-                    read_at=control.read_at,
                     is_estimated=control.is_estimated,
                 ),
             )
@@ -311,16 +310,11 @@ class SqlImports:
         )
 
     def _note_outcome(self, report: ImportReport, now: datetime) -> None:
-        source, account = report.source.value, report.account
-        if report.state == "unchanged":
-            values = {"as_of": now, "last_error": ""}
-        else:
-            values = {"last_error": report.message or report.state}
-        execute(
+        is_good = report.state == "unchanged"
+        note_freshness(
             self._session,
-            upsert(
-                self._session,
-                FreshnessRow,
-                {"source": source, "account": account} | values,
-            ),
+            report.source,
+            report.account,
+            as_of=now if is_good else None,
+            reason="" if is_good else report.message or report.state,
         )

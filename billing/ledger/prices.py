@@ -9,11 +9,13 @@ from typing import Any
 from sqlalchemy import or_, select, tuple_
 from sqlmodel import Session, col
 
+from billing.core.charges import Source
 from billing.core.money import Rate
 from billing.core.periods import Period
 from billing.core.prices import Price, PriceKey, Purchase
 from billing.ledger.columns import table_of
 from billing.ledger.database import insert_or_nothing
+from billing.ledger.freshness import note_freshness
 from billing.ledger.tables import PriceRow
 
 _PRICE = table_of(PriceRow)
@@ -78,6 +80,7 @@ class SqlPrices:
             insert_or_nothing(self._session, PriceRow),
             [_values(price, now) for price in prices],
         )
+        note_freshness(self._session, Source.PRICES, "", as_of=now)
 
 
 def _starts_at(price: Price) -> datetime:

@@ -12,15 +12,15 @@ from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, case, func, literal, select
-from sqlmodel import Session
 
 from billing.core.attribution import normalise_job
-from billing.core.charges import BUCKET_PREFIX, CREDIT_CATEGORIES, Source
+from billing.core.charges import BUCKET_PREFIX, CREDIT_CATEGORIES
 from billing.core.gpus import is_gpu_type
 from billing.core.money import USD, Money
 from billing.core.periods import utc
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute, upsert
+from billing.ledger.freshness import SqlFreshness
 from billing.ledger.jobs import job_record, job_records
 from billing.ledger.tables import (
     AccountStateRow,
@@ -29,7 +29,7 @@ from billing.ledger.tables import (
     FreshnessRow,
     JobRow,
 )
-from billing.ports import CostCellOfDay, Freshness, JobRecord, NeedsExportError
+from billing.ports import CostCellOfDay, JobRecord, NeedsExportError
 
 _ACCOUNT = table_of(AccountStateRow)
 _FRESHNESS = table_of(FreshnessRow)
@@ -64,10 +64,8 @@ class UnknownDimensionError(ValueError):
         super().__init__(f"cannot group by {by!r}; expected one of {known}")
 
 
-class SqlReader:
+class SqlReader(SqlFreshness):
     """Answers within one session."""
-
-    _session: Session
 
     def currency(self) -> str | None:
         """Return the ledger's currency; the import side stores it."""
@@ -92,37 +90,6 @@ class SqlReader:
             "updated_at": now,
         }
         execute(self._session, upsert(self._session, AccountStateRow, values))
-
-    def freshness(self) -> Sequence[Freshness]:
-        """Return the last good read per source and account, with staleness reasons."""
-        rows = self._session.execute(
-            select(FreshnessRow).order_by(_FRESHNESS.c.source, _FRESHNESS.c.account)
-        ).scalars()
-        return [
-            Freshness(
-                source=Source(row.source),
-                account=row.account,
-                as_of=row.as_of,
-                reason=row.last_error,
-            )
-            for row in rows
-        ]
-
-    def note_freshness(
-        self, source: Source, account: str, as_of: datetime | None, reason: str = ""
-    ) -> None:
-        """Record a read of a source and account; with a reason, that it failed.
-
-        A failure keeps the instant of the last good read.
-        """
-        values: dict[str, Any] = {
-            "source": source.value,
-            "account": account,
-            "last_error": reason,
-        }
-        if as_of is not None and not reason:
-            values["as_of"] = as_of
-        execute(self._session, upsert(self._session, FreshnessRow, values))
 
     def cells(
         self,

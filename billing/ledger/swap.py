@@ -36,7 +36,8 @@ from billing.core.money import NANOS_PER_UNIT, Money, total
 from billing.core.periods import DAY, start_of
 from billing.ledger.bulk import CHARGE_COLUMNS
 from billing.ledger.columns import table_of
-from billing.ledger.database import execute, upsert
+from billing.ledger.database import execute
+from billing.ledger.freshness import note_freshness
 from billing.ledger.jobs import note_jobs
 from billing.ledger.tables import (
     ChargeRow,
@@ -44,7 +45,6 @@ from billing.ledger.tables import (
     CostRollupRow,
     DayControlRow,
     DayVersionRow,
-    FreshnessRow,
     ImportRow,
 )
 from billing.ports import ImportReport
@@ -226,7 +226,7 @@ class Swap:
             "fingerprint": control.fingerprint,
             "is_estimated": control.is_estimated,
             "read_at": control.read_at,
-            "equal_reads": old.equal_reads + 1 if old and is_equal else 1,
+            "equal_reads": old.equal_reads + 1 if old and is_equal else 0,
             "import_id": self._row.import_id,
         }
 
@@ -311,13 +311,12 @@ class Swap:
                 finished_at=self._now,
             ),
         )
-        freshness = {
-            "source": row.source,
-            "account": row.account,
-            "as_of": max(read_at, default=self._now),
-            "last_error": "",
-        }
-        execute(self._session, upsert(self._session, FreshnessRow, freshness))
+        note_freshness(
+            self._session,
+            report.source,
+            report.account,
+            as_of=max(read_at, default=self._now),
+        )
 
 
 def ranges(days: Iterable[date]) -> list[tuple[date, date]]:

@@ -13,7 +13,6 @@ from sqlmodel import Field
 
 from billing.ledger.columns import Row, instant, nanos, serial
 
-
 #: Rows lie in the order of their key, also on SQLite: a job's days are neighbours.
 _CLUSTERED = {"sqlite_with_rowid": False}
 
@@ -169,12 +168,13 @@ class AccountStateRow(Row, table=True):
 
 
 class FreshnessRow(Row, table=True):
-    """The last good read of a source and account, and what went wrong since."""
+    """The first and last good read of a source and account, and what went wrong since."""
 
     __tablename__ = "freshness"
 
     source: str = Field(primary_key=True)
     account: str = Field(primary_key=True)
+    first_as_of: datetime | None = instant(default=None)
     as_of: datetime | None = instant(default=None)
     last_error: str = ""
 

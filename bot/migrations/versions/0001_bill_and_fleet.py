@@ -181,7 +181,7 @@ def _create_freshness() -> None:
     op.create_table(
         "freshness",
         *texts("source", "account"),
-        *instants("as_of", null=True),
+        *instants("first_as_of", "as_of", null=True),
         *texts("last_error"),
         primary("freshness", "source", "account"),
     )
