@@ -25,6 +25,7 @@ from billing.aws.ce_queries import QUANTITY, MetricNames
 from billing.core.attribution import normalise_job
 from billing.core.categories import Classified, classify
 from billing.core.charges import Bucket, Charge, CostCategory, PricingCategory
+from billing.core.money import Money
 
 _TAG_SEPARATOR = "$"
 _NO_UNIT = "N/A"
@@ -83,9 +84,8 @@ class RowMaker:
         record_type = _USAGE if self._is_usage else keys[0]
         job = job_of(keys[0]) if self._is_usage and self._width > 1 else ""
         found = self._classified(record_type, usage_type)
-        billed = amount(metrics, self._metrics.billed, self._currency)
-        effective = amount(metrics, self._metrics.effective, self._currency)
-        self.total.add(day, billed, effective)
+        billed, effective = self._amounts(metrics)
+        self.total.add(day, billed.nanos, effective.nanos)
         used = metrics[QUANTITY]
         return Charge(
             account=self._account,
@@ -99,13 +99,21 @@ class RowMaker:
             cost_category=found.cost_category,
             bucket=Bucket.JOB if job else found.bucket,
             job=job,
-            billed=money(billed, self._currency),
-            effective=money(effective, self._currency),
+            billed=billed,
+            effective=effective,
             quantity=_quantity(used["Amount"]),
             unit="" if used["Unit"] == _NO_UNIT else used["Unit"],
             is_estimated=is_estimated,
             raw_billed=metrics[self._metrics.billed]["Amount"],
         )
+
+    def _amounts(self, metrics: Amounts) -> tuple[Money, Money]:
+        """Return billed and effective cost; most lines have one amount for both."""
+        names, currency = self._metrics, self._currency
+        billed = money(amount(metrics, names.billed, currency), currency)
+        if metrics[names.effective] == metrics[names.billed]:
+            return billed, billed
+        return billed, money(amount(metrics, names.effective, currency), currency)
 
     def _classified(self, record_type: str, usage_type: str) -> Classified:
         key = f"{record_type}{_TAG_SEPARATOR}{usage_type}"
