@@ -63,11 +63,11 @@ class Bill:
             for number in range(self.groups // DAYS)
         ]
 
-    def total(self, day: date) -> int:
-        """Return the sum of a day's groups."""
-        if not SINCE <= day < UNTIL:
-            return 0
-        return sum(amount(day, number) for number in range(self.groups // DAYS))
+    def totals(self, day: date) -> tuple[int, int]:
+        """Return the sums of a day's groups, as billed and amortised."""
+        rows = self.rows(day, day + timedelta(days=1))
+        billed = sum(value for *_, value in rows)
+        return billed, sum(amortized(kind, value) for *_, kind, value in rows)
 
 
 @cache
@@ -79,6 +79,11 @@ def _group(number: int) -> tuple[str, str]:
 def amount(day: date, number: int) -> int:
     """Return a group's amount: different everywhere, the same in every run."""
     return SCALE // 100 + (day.toordinal() * 7_919 + number * 104_729) * 6_007 % SCALE
+
+
+def amortized(usage_type: str, value: int) -> int:
+    """Return a group's amortised amount: commitments cover instances, nothing else."""
+    return value - value // 4 if "Usage:p" in usage_type else value
 
 
 def pages_of(bill: Bill, request: Json) -> list[bytes]:
@@ -145,7 +150,7 @@ def _totals(
     results = []
     for result in _empty(*window):
         day = date.fromisoformat(result["TimePeriod"]["Start"])
-        total = _metrics(metrics, bill.total(day))
+        total = _metrics(metrics, *bill.totals(day))
         if not is_grouped:
             result["Total"] = total
         elif SINCE <= day < UNTIL:
@@ -159,13 +164,20 @@ def _detail(rows: list[tuple[date, str, str, int]], metrics: list[str]) -> list[
     for day, job, usage_type, value in rows:
         result = results.setdefault(day, _result(day))
         keys = [f"{TAG_KEY}${job}", usage_type]
-        result["Groups"].append({"Keys": keys, "Metrics": _metrics(metrics, value)})
+        amounts = _metrics(metrics, value, amortized(usage_type, value))
+        result["Groups"].append({"Keys": keys, "Metrics": amounts})
     return list(results.values())
 
 
-def _metrics(names: list[str], value: int) -> Json:
-    text = f"{value // SCALE}.{value % SCALE:010}"
+def _metrics(names: list[str], value: int, effective: int) -> Json:
     return {
-        name: {"Amount": text, "Unit": "Hrs" if name == QUANTITY else "USD"}
+        name: {
+            "Amount": _text(effective if "Amortized" in name else value),
+            "Unit": "Hrs" if name == QUANTITY else "USD",
+        }
         for name in names
     }
+
+
+def _text(value: int) -> str:
+    return f"{value // SCALE}.{value % SCALE:010}"
