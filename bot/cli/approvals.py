@@ -44,7 +44,7 @@ def request(
                 instance_type=instance_type, count=count, hours=hours, purchase=purchase,
                 region=region or application.default_region, job=job, is_time_limit=False,
             )  # fmt: skip
-            stored = application.request_approval(
+            stored = application.desk.file_from_cli(
                 plan, requester=requester, reason=reason
             )
             _show(application, stored, format_)
@@ -99,7 +99,9 @@ def wait(
         from policies.core.quantities import parse_duration
 
         with open_application(config) as application:
-            stored = application.wait_for_approval(id_, parse_duration(timeout))
+            stored = application.desk.wait(
+                id_, parse_duration(timeout, allow_zero=True)
+            )
             _show(application, stored, format_)
     _leave(stored.state.value)
 
@@ -113,7 +115,7 @@ def cancel(
         from bot.wiring import open_application
 
         with open_application(config) as application:
-            _show(application, application.cancel_approval(id_), format_)
+            _show(application, application.desk.cancel(id_), format_)
 
 
 @approval.command()
@@ -151,7 +153,7 @@ def _vote(
         from bot.wiring import open_application
 
         with open_application(config) as application:
-            stored = application.vote_from_cli(
+            stored = application.desk.vote_from_cli(
                 id_, verdict, reason=reason, as_email=as_
             )
             _show(application, stored, format_)

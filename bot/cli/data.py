@@ -45,12 +45,15 @@ def ingest(
     first = day_option(format_, "--since", since)
     last = day_option(format_, "--until", until)
     with errors_told(format_):
+        from bot.use_cases.ingest import Reach
         from bot.views import documents, terminal
         from bot.wiring import open_application
 
         with open_application(config) as application:
-            outcome = application.ingest(
-                source.value, since=first, until=last, full=full, progress=progress
+            outcome = application.intake.read(
+                source.value,
+                Reach(since=first, until=last, is_full=full),
+                progress=progress,
             )
         document = documents.ingest_document(outcome.imports, outcome.errors)
         document["tag_keys"] = documents.tag_keys_document(outcome.tag_keys)

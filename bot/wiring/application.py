@@ -34,6 +34,8 @@ from bot.use_cases.jobs import job_lines
 from bot.use_cases.policies import plan as plan_policies
 from bot.use_cases.pricing import OwnPrice, price_book
 from bot.views.answers import Check, CostAnswer, DigestAnswer, EstimateAnswer, JobLine
+from bot.views.digest import digest
+from bot.views.plain import message_text
 from bot.wiring.desk import ApprovalDesk
 from bot.wiring.intake import Intake
 from bot.wiring.parts import (
@@ -123,7 +125,7 @@ class Application:
                 question,
                 prices=price_book(unit.ledger, self._own),
                 keys=tag_keys(self.settings),
-                stale=stale_sources(unit.ledger.freshness(), self._schedules, now),
+                stale=stale_sources(unit.ledger.freshness(), self.schedules, now),
                 now=now,
             )
 
@@ -156,7 +158,8 @@ class Application:
         return own_prices(self.settings)
 
     @property
-    def _schedules(self) -> Mapping[str, timedelta]:
+    def schedules(self) -> Mapping[str, timedelta]:
+        """Return how often each source is read."""
         schedule = self.settings.config.schedule
         return {
             "cost-explorer": schedule.cost_explorer,
@@ -231,7 +234,7 @@ class Application:
                 scope,
                 prices=price_book(unit.ledger, self._own),
                 keys=tag_keys(self.settings),
-                stale=stale_sources(unit.ledger.freshness(), self._schedules, now),
+                stale=stale_sources(unit.ledger.freshness(), self.schedules, now),
                 now=now,
             )
 
@@ -239,14 +242,11 @@ class Application:
         self, *, channel: str, week: str, team: str, dry_run: bool
     ) -> DigestOutcome:
         """Queue (or only render) the digest of a week."""
-        from bot.views import digest as view  # noqa: PLC0415 - one command's own
-        from bot.views.limits import fit  # noqa: PLC0415
-
         now = self.now()
         since = week_of(week) if week else last_week(now)
         scope = DigestScope(since=since, team=team)
         answer = self.digest_of(scope)
-        messages = fit(view.digest(answer, people={}, now=now))
+        messages = digest(answer, people={}, now=now)
         queued = False
         if channel and not dry_run:
             queued = queue_digest(
@@ -264,8 +264,6 @@ class Application:
             return DigestOutcome(
                 document=document, text=f"digest {scope.label}: {state}"
             )
-        from bot.views.plain import message_text  # noqa: PLC0415
-
         return DigestOutcome(
             document=document, text="\n".join(map(message_text, messages))
         )

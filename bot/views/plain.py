@@ -1,0 +1,36 @@
+"""A Slack message as plain text, for a terminal; pure."""
+
+from __future__ import annotations
+
+import re
+
+from bot.views.answers import Json, Message
+from bot.views.native import without_native
+
+_ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
+_MARKUP = re.compile(r"(?<!\w)[*_`](\S(?:.*?\S)?)[*_`](?!\w)")
+
+
+def message_text(message: Message) -> str:
+    """Return what a message says, block by block; its fallback text without blocks."""
+    parts = [_block(block) for block in without_native(message.blocks)]
+    return "\n".join(part for part in parts if part) or _plain(message.text)
+
+
+def _block(block: Json) -> str:
+    kind = block.get("type")
+    if kind == "divider":
+        return "-" * 40
+    if kind == "actions":
+        labels = [str(one.get("text", {}).get("text", "")) for one in block["elements"]]
+        return " ".join(f"[ {label} ]" for label in labels if label)
+    texts = [block.get("text"), *block.get("fields", ()), *block.get("elements", ())]
+    lines = [_plain(str(one["text"])) for one in texts if one and "text" in one]
+    return "\n".join(lines)
+
+
+def _plain(text: str) -> str:
+    bare = _MARKUP.sub(r"\1", text)
+    for entity, char in _ENTITIES:
+        bare = bare.replace(entity, char)
+    return "".join(char if char.isprintable() or char == "\n" else "?" for char in bare)

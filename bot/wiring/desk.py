@@ -1,0 +1,237 @@
+"""Where approvals are asked for and decided, from the command line and from Slack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import cached_property
+from threading import Event
+
+from billing.core.estimate import Estimate, EstimateRequest, NoPriceError
+from billing.core.gpus import gpu_count
+from billing.core.money import Money
+from billing.ports import JobRecord
+from bot.clock import Now, system_now
+from bot.ports import Directory, Store
+from bot.settings import Settings
+from bot.slack.client import connect
+from bot.use_cases.approvals import (
+    Ask,
+    Ballot,
+    UnknownRequestError,
+    VoteOutcome,
+    VoteRefusedError,
+    cancel,
+    committed_cost,
+    expire_due,
+    file_request,
+    vote,
+)
+from bot.use_cases.estimate import checked, estimate_run
+from bot.use_cases.pricing import price_book
+from bot.wiring.parts import own_prices
+from bot.wiring.people import (
+    MailDirectory,
+    NoIdentityError,
+    caller_email,
+    known_person,
+    os_user,
+    remember,
+    slack_client,
+    slack_directory,
+    speaker_email,
+)
+from policies.core.approvals import (
+    ApprovalRequest,
+    ApprovalRule,
+    Person,
+    RequestState,
+    Verdict,
+)
+from policies.core.catalogue import Policy
+from policies.core.rules import planned_job, rule_for
+
+LOOK_AGAIN_S = 1.0
+
+
+@dataclass(frozen=True)
+class ApprovalDesk:
+    """Approvals over one store.
+
+    Attributes:
+        policies: Loads the current policies; judged are requests by those at filing.
+    """
+
+    settings: Settings
+    store: Store
+    now: Now
+    policies: Callable[[], Sequence[Policy]]
+
+    @cached_property
+    def directory(self) -> Directory:
+        """Return who people are: Slack's directory, else e-mail addresses."""
+        if not self.settings.has_slack:
+            return MailDirectory(self.store)
+        client = slack_client(self.settings)
+        return slack_directory(client, connect(client), self.store)
+
+    @property
+    def channel(self) -> str:
+        """Return where cards go."""
+        slack = self.settings.config.slack
+        return slack.approvals or slack.alerts
+
+    # -------------------------------------------------------------------- asking
+
+    def rule_for(
+        self, plan: EstimateRequest, high: Money | None, *, owner: str = ""
+    ) -> ApprovalRule | None:
+        """Return the rule that decides a plan; None when nobody needs to be asked."""
+        record = self._record(plan.job)
+        with self.store.read() as unit:
+            committed = committed_cost(unit, owner, plan.job, self.now())
+        job = planned_job(
+            job=plan.job,
+            team=record.team if record else "",
+            owner=record.owner if record else "",
+            environment=record.environment if record else "",
+            instance_type=plan.instance_type,
+            count=plan.count,
+            gpus=gpu_count(plan.instance_type),
+            high=high,
+        )
+        return rule_for(self.policies(), job, high, committed)
+
+    def file(
+        self, plan: EstimateRequest, *, requester: Person, caller: str, reason: str
+    ) -> ApprovalRequest:
+        """File a request; an equal one that is live is returned instead."""
+        plan = checked(plan)
+        estimate = self._estimate(plan)
+        owner = self._owner_of(plan.job) or requester.person_id
+        rule = self.rule_for(plan, estimate.high if estimate else None, owner=owner)
+        ask = Ask(
+            plan=plan, estimate=estimate, requester=requester.person_id,
+            caller=caller, reason=reason,
+        )  # fmt: skip
+        return file_request(
+            self.store,
+            ask,
+            rule,
+            owner=owner,
+            record=self._record(plan.job),
+            channel=self.channel,
+            now=self.now(),
+        )
+
+    def file_from_cli(
+        self, plan: EstimateRequest, *, requester: str, reason: str
+    ) -> ApprovalRequest:
+        """File a request as the authenticated caller, for somebody by e-mail."""
+        person = known_person(self.directory, requester)
+        return self.file(plan, requester=person, caller=self.caller_id(), reason=reason)
+
+    def _estimate(self, plan: EstimateRequest) -> Estimate | None:
+        """Estimate a plan; None when nobody knows the price, so that a person decides."""
+        with self.store.read() as unit:
+            try:
+                return estimate_run(
+                    plan, price_book(unit.ledger, own_prices(self.settings))
+                )
+            except NoPriceError:
+                return None
+
+    def _record(self, job: str) -> JobRecord | None:
+        if not job:
+            return None
+        with self.store.read() as unit:
+            return unit.ledger.job_record(job)
+
+    def _owner_of(self, job: str) -> str:
+        """Return the pseudonym of a job's owner as its tags name them; "" if unknown."""
+        record = self._record(job)
+        if record is None or not record.owner:
+            return ""
+        name = self.settings.config.owners.map.get(record.owner, record.owner)
+        ids, _ = self.directory.resolve([name])
+        if len(ids) != 1:
+            return ""
+        (key,) = ids
+        known = self.directory.person(key) or self.directory.person_by_email(key)
+        return known.person_id if known else ""
+
+    # ------------------------------------------------------------------ deciding
+
+    def vote(self, ballot: Ballot, directory: Directory | None = None) -> VoteOutcome:
+        """Count one person's word."""
+        return vote(
+            self.store,
+            directory or self.directory,
+            ballot,
+            channel=self.channel,
+            now=self.now(),
+        )
+
+    def vote_from_cli(
+        self, request_id: str, verdict: str, *, reason: str, as_email: str
+    ) -> ApprovalRequest:
+        """Vote as the authenticated caller, or as somebody an admin's setting allows."""
+        email, is_asserted = speaker_email(self.settings, as_email)
+        outcome = self.vote(
+            Ballot(
+                request_id=request_id,
+                version=None,
+                voter=known_person(self.directory, email),
+                verdict=Verdict(verdict),
+                reason=reason,
+                asserted=is_asserted,
+            )
+        )
+        if outcome.refused:
+            raise VoteRefusedError(outcome.refused)
+        return outcome.request
+
+    def cancel(self, request_id: str) -> ApprovalRequest:
+        """Withdraw a request as the authenticated caller."""
+        return cancel(
+            self.store,
+            request_id,
+            by=self.caller_id(),
+            channel=self.channel,
+            now=self.now(),
+        )
+
+    def expire(self) -> Sequence[ApprovalRequest]:
+        """Deny by default what nobody decided in time."""
+        return expire_due(self.store, channel=self.channel, now=self.now())
+
+    def wait(self, request_id: str, timeout: timedelta) -> ApprovalRequest:
+        """Wait until a request is decided, or the time is up.
+
+        Raises:
+            UnknownRequestError: There is none of this id.
+        """
+        ends, pause = system_now() + timeout, Event()
+        while True:
+            self.expire()
+            with self.store.read() as unit:
+                found = unit.journal.request(request_id)
+            if found is None:
+                raise UnknownRequestError(request_id)
+            if found.state is not RequestState.PENDING or system_now() >= ends:
+                return found
+            pause.wait(LOOK_AGAIN_S)
+
+    # -------------------------------------------------------------------- people
+
+    def caller_id(self) -> str:
+        """Return the pseudonym of who runs this command."""
+        return remember(self.store, email=caller_email(self.settings))
+
+    def caller_name(self) -> str:
+        """Return the pseudonym of who runs this command, by e-mail or by user name."""
+        try:
+            return self.caller_id()
+        except NoIdentityError:
+            return remember(self.store, name=f"user {os_user()}")

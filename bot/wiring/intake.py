@@ -1,0 +1,57 @@
+"""Reading sources into the ledger, as a command or as a scheduled child process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from billing.core.charges import Source
+from bot.clock import Now
+from bot.ports import Store
+from bot.use_cases.ingest import (
+    Reach,
+    attempt,
+    ingest_costs,
+    ingest_fleet,
+    ingest_prices,
+    merged,
+)
+from bot.views.answers import IngestOutcome
+from bot.wiring.parts import AwsParts
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Intake:
+    """Reads sources; a failing one leaves the others, and what is stored, alone."""
+
+    aws: AwsParts
+    store: Store
+    now: Now
+
+    def read(self, source: str, reach: Reach, *, progress: Tell) -> IngestOutcome:
+        """Read one source, or all of them: the fleet first, so that prices know it."""
+        readers: dict[Source, Callable[[], IngestOutcome]] = {
+            Source.INVENTORY: self.fleet,
+            Source.PRICES: self.prices,
+            Source.COST_EXPLORER: lambda: self.costs(reach),
+        }
+        wanted = [*readers] if source == "all" else [Source(source)]
+        outcomes = []
+        for one in wanted:
+            progress(f"reading {one.value}")
+            outcomes.append(attempt(one, readers[one]))
+        return merged(outcomes)
+
+    def costs(self, reach: Reach) -> IngestOutcome:
+        """Read what moved in the bill."""
+        return ingest_costs(self.aws.costs(), self.store, reach, now=self.now())
+
+    def fleet(self) -> IngestOutcome:
+        """Poll what exists."""
+        return ingest_fleet(self.aws.fleet(), self.store, now=self.now())
+
+    def prices(self) -> IngestOutcome:
+        """Refresh the prices of what ran lately."""
+        return ingest_prices(self.aws.prices(), self.store, now=self.now())

@@ -1,0 +1,292 @@
+"""What Slack's listeners call: use cases asked, answers rendered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import uuid4
+
+import structlog
+
+from billing.core.errors import GpucostError
+from billing.core.estimate import EstimateRequest
+from billing.ports import NeedsExportError
+from bot.ports import Directory, Message, OutboxMessage, SlackFailedError
+from bot.slack.directory import SlackDirectory
+from bot.slack.grammar import Question, Run
+from bot.slack.handlers import Answer, Ask, Click, ClickOutcome, Handlers, Refused
+from bot.use_cases.approvals import Ballot, UnknownRequestError, people_names
+from bot.use_cases.control import pause, resume
+from bot.use_cases.cost import CostQuestion
+from bot.use_cases.digest import DigestScope, last_week, week_of
+from bot.use_cases.estimate import plan_of
+from bot.views import status
+from bot.views.answers import AskError
+from bot.views.approval import request_filed, requests_list
+from bot.views.cost import cost_answer
+from bot.views.digest import digest
+from bot.views.errors import ask_error, needs_export, note
+from bot.views.estimate import estimate_answer
+from bot.views.refusal import (
+    already_decided,
+    click_refused,
+    unknown_request,
+    vote_counted,
+)
+from bot.views.text import channel as channel_mention
+from bot.views.text import escape
+from bot.wiring.application import Application
+from policies.core.approvals import ApprovalRequest, Person, RequestState
+
+log = structlog.get_logger()
+
+_KINDS = {
+    "idle": "idle",
+    "coverage": "commitment-coverage",
+    "checkpoints": "checkpoint-retention",
+}
+NOT_ADMIN = "only the admins of gpucost may do this"
+GUEST = "guests may not ask about cost here"
+
+
+@dataclass(frozen=True)
+class SlackAnswers:
+    """Answers by verb, over one application; called from several threads."""
+
+    application: Application
+    directory: Directory
+
+    def handlers(self) -> Handlers:
+        """Return what the listeners call."""
+        answers: Mapping[str, Answer] = {
+            "cost": self.cost,
+            "top": self.cost,
+            "team": self.cost,
+            "account": self.cost,
+            "untagged": self.cost,
+            "estimate": self.estimate,
+            "request": self.request,
+            "approvals": self.approvals,
+            "digest": self.digest,
+            "idle": self.findings,
+            "coverage": self.findings,
+            "checkpoints": self.findings,
+            "pause": self.pause,
+            "resume": self.resume,
+        }
+        return Handlers(
+            now=self.application.now,
+            click=self.click,
+            enqueue=self.enqueue,
+            refused=self.refused,
+            failed=self.failed,
+            seen=self.seen,
+            answers={verb: self._guarded(answer) for verb, answer in answers.items()},
+        )
+
+    def _guarded(self, answer: Answer) -> Answer:
+        """Let guests see nothing, and turn named failures into one sentence."""
+
+        def guarded(ask: Ask) -> tuple[Message, ...]:
+            config = self.application.settings.config
+            if config.visibility.guests == "none":
+                person = self.directory.person(ask.asker.user_id)
+                if person is None or person.is_guest:
+                    return (note(GUEST),)
+            try:
+                return answer(ask)
+            except NeedsExportError:
+                return (needs_export(ask.question.by or ask.question.verb),)
+            except GpucostError as error:
+                told = AskError(
+                    message=str(error), suggestions=error.suggestions, hint=error.hint
+                )
+                return (ask_error(told, command="/gpucost"),)
+
+        return guarded
+
+    # ---------------------------------------------------------------- questions
+
+    def cost(self, ask: Ask) -> tuple[Message, ...]:
+        """Answer about one job, or by job, team, account and so on."""
+        return (cost_answer(self.application.cost(cost_question(ask.question))),)
+
+    def estimate(self, ask: Ask) -> tuple[Message, ...]:
+        """Estimate a run."""
+        answer = self.application.estimate(self._plan(ask.question.run))
+        return (estimate_answer(answer),)
+
+    def _plan(self, run: Run | None) -> EstimateRequest:
+        assert run is not None  # the grammar gives these verbs a run
+        return plan_of(
+            instance_type=run.instance_type,
+            count=run.count,
+            hours=str(float(run.hours)),
+            purchase=run.purchase,
+            region=run.region or self.application.default_region,
+            job=run.job,
+            is_time_limit=run.is_time_limit,
+        )
+
+    def digest(self, ask: Ask) -> tuple[Message, ...]:
+        """Show last week's digest, or that of a named week, to the asker alone."""
+        window, target = ask.question.window, ask.question.target
+        since = last_week(ask.now)
+        if "W" in target.upper() and "-" in target:
+            since = week_of(target.upper())
+        elif window is not None:
+            since = window.since
+        answer = self.application.digest_of(DigestScope(since=since))
+        return digest(answer, people={}, now=ask.now)
+
+    def findings(self, ask: Ask) -> tuple[Message, ...]:
+        """Show what one kind of policy last found."""
+        kind = _KINDS[ask.question.verb]
+        with self.application.store.read() as unit:
+            judged = unit.slots.last_done("policies")
+            found = [
+                one.finding
+                for one in unit.journal.open_findings()
+                if one.finding.kind == kind
+            ]
+        if judged is None:
+            return (
+                note("policies were not evaluated yet; is `gpucost serve` running?"),
+            )
+        return (status.findings_list(kind, found, (), as_of=judged, now=ask.now),)
+
+    # ---------------------------------------------------------------- approvals
+
+    def request(self, ask: Ask) -> tuple[Message, ...]:
+        """File a request for the asker."""
+        person = self._person(ask.asker.user_id)
+        run = ask.question.run
+        stored = self.application.desk.file(
+            self._plan(run),
+            requester=person,
+            caller=person.person_id,
+            reason=run.reason if run else "",
+        )
+        place = self.application.desk.channel
+        shown = channel_mention(place) or escape(place)
+        return (request_filed(stored, people=self._names([stored]), channel=shown),)
+
+    def approvals(self, ask: Ask) -> tuple[Message, ...]:
+        """List requests."""
+        requests = tuple(self.application.approvals(""))
+        return (requests_list(requests, people=self._names(requests), now=ask.now),)
+
+    def click(self, click: Click) -> ClickOutcome:
+        """Cast a vote; who may is looked up now."""
+        person = self._person(click.asker.user_id)
+        ballot = Ballot(
+            request_id=click.request_id,
+            version=click.version,
+            voter=person,
+            verdict=click.verdict,
+            reason=click.reason,
+        )
+        fresh = self.directory
+        if isinstance(fresh, SlackDirectory):
+            fresh = fresh.fresh()
+        try:
+            outcome = self.application.desk.vote(ballot, fresh)
+        except UnknownRequestError:
+            return ClickOutcome(note=unknown_request(click.request_id))
+        request = outcome.request
+        if not outcome.refused:
+            if request.state is RequestState.PENDING:
+                return ClickOutcome(note=vote_counted(request, left=outcome.left))
+            return ClickOutcome()
+        if request.state is not RequestState.PENDING:
+            told = already_decided(request, people=self._names([request]))
+            return ClickOutcome(note=told)
+        return ClickOutcome(note=click_refused(click.request_id, outcome.refused))
+
+    def _person(self, slack_id: str) -> Person:
+        person = self.directory.person(slack_id)
+        if person is None:
+            raise SlackFailedError("user_not_found", is_final=True)
+        return person
+
+    def _names(self, requests: Sequence[ApprovalRequest]) -> Mapping[str, str]:
+        with self.application.store.read() as unit:
+            return people_names(unit, requests)
+
+    # ------------------------------------------------------------------ control
+
+    def pause(self, ask: Ask) -> tuple[Message, ...]:
+        """Stop every action; admins only."""
+        by = self._admin(ask)
+        if by is None:
+            return (note(NOT_ADMIN),)
+        pause(self.application.store, by=by, reason=ask.question.target, now=ask.now)
+        names = {by: ask.asker.user_id}
+        told = status.paused(
+            by, since=ask.now, reason=ask.question.target, people=names
+        )
+        return (told,)
+
+    def resume(self, ask: Ask) -> tuple[Message, ...]:
+        """Allow actions again; admins only."""
+        by = self._admin(ask)
+        if by is None:
+            return (note(NOT_ADMIN),)
+        resume(self.application.store, by=by, now=ask.now)
+        return (status.resumed(by, at=ask.now, people={by: ask.asker.user_id}),)
+
+    def _admin(self, ask: Ask) -> str | None:
+        """Return the pseudonym of an admin; None for everybody else."""
+        admins, _ = self.directory.resolve(
+            self.application.settings.config.slack.admins
+        )
+        if ask.asker.user_id not in admins:
+            return None
+        return self._person(ask.asker.user_id).person_id
+
+    # ------------------------------------------------------------------ plumbing
+
+    def enqueue(self, message: OutboxMessage) -> bool:
+        """Store an effect."""
+        with self.application.store.write() as unit:
+            return unit.outbox.put(message, self.application.now())
+
+    def seen(self, kind: str, key: str) -> bool:
+        """Record a delivery; True when it was seen before."""
+        with self.application.store.write() as unit:
+            return unit.control.seen(kind, key, self.application.now())
+
+    def refused(self, refused: Refused) -> None:
+        """Put a refusal on record."""
+        log.warning("slack_refused", what=refused.what, reason=refused.reason)
+        with self.application.store.write() as unit:
+            unit.audit.append(
+                "slack_refused",
+                actor=unit.people.remember(slack_id=refused.asker.user_id),
+                subject=refused.what,
+                data={"reason": refused.reason},
+                now=refused.now,
+            )
+
+    def failed(self, event: str, error: Exception) -> str:
+        """Log a failure without its payload; return a reference for the person."""
+        reference = uuid4().hex[:8]
+        log.error(
+            event, reference=reference, error=type(error).__name__, exc_info=error
+        )
+        return reference
+
+
+def cost_question(question: Question) -> CostQuestion:
+    """Return the question behind a command about cost."""
+    window, target = question.window, question.target
+    asked = CostQuestion(
+        since=window.since if window else None, until=window.until if window else None
+    )
+    if question.verb == "cost":
+        return replace(asked, job=target)
+    if question.verb == "team":
+        return replace(asked, team=target.lower(), by="job")
+    if question.verb == "account":
+        return replace(asked, account=target, by="job")
+    return replace(asked, by=question.by or "job")

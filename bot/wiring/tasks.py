@@ -1,0 +1,228 @@
+"""The schedule: one line per task, each calling a use case or a child process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from threading import Event, Lock
+
+import structlog
+
+from bot.ports import Directory
+from bot.settings import DigestSection, child_environment
+from bot.use_cases.digest import DigestScope, last_week, queue_digest
+from bot.use_cases.due import Calendar, Every, Schedule
+from bot.use_cases.facts import gather_facts
+from bot.use_cases.policies import Routing, run_policies
+from bot.use_cases.runner import Task
+from bot.views.digest import digest
+from bot.wiring.application import Application, InvalidPoliciesError
+from bot.wiring.parts import own_prices, tag_keys
+from policies.core.catalogue import Policy
+
+log = structlog.get_logger()
+
+#: A child that reads a source is ended after this long.
+CHILD_TIMEOUT = timedelta(minutes=30)
+#: A killed child's slot may be taken by another replica a little later.
+CHILD_LEASE_S = int(CHILD_TIMEOUT.total_seconds()) + 60
+EXPIRY_EVERY = timedelta(seconds=15)
+LOOK_AGAIN_S = 0.2
+
+
+class ChildFailedError(Exception):
+    """A child process that reads a source ended with an error."""
+
+    def __init__(self, source: str, code: int | None) -> None:
+        super().__init__(f"ingest of {source} ended with {code}")
+
+
+@dataclass(frozen=True)
+class Children:
+    """Reads sources in processes of their own, so that answers stay quick."""
+
+    config_path: str
+    stopping: Event
+    _running: set[subprocess.Popen[bytes]] = field(default_factory=set)
+    _lock: Lock = field(default_factory=Lock)
+
+    def ingest(self, source: str) -> None:
+        """Read one source and wait for it; stopping ends it.
+
+        Raises:
+            ChildFailedError: It failed, took too long or was stopped.
+        """
+        command = [sys.executable, "-m", "bot", "ingest", "--source", source]
+        command += ["--config", self.config_path] if self.config_path else []
+        child = subprocess.Popen(  # noqa: S603 - our own command
+            command, env=child_environment(), stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, start_new_session=True,
+        )  # fmt: skip
+        with self._lock:
+            self._running.add(child)
+        try:
+            code = self._wait(child)
+        finally:
+            with self._lock:
+                self._running.discard(child)
+        if code != 0:
+            raise ChildFailedError(source, code)
+
+    def _wait(self, child: subprocess.Popen[bytes]) -> int | None:
+        waited = 0.0
+        while waited < CHILD_TIMEOUT.total_seconds() and not self.stopping.is_set():
+            try:
+                return child.wait(LOOK_AGAIN_S)
+            except subprocess.TimeoutExpired:
+                waited += LOOK_AGAIN_S
+        # Imports commit whole or not at all, so ending one anywhere is safe.
+        child.terminate()
+        try:
+            return child.wait(5)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            return child.wait()
+
+
+class PolicySet:
+    """The policies in force: the newest set that loaded as a whole."""
+
+    def __init__(self, load: Callable[[], tuple[Policy, ...]]) -> None:
+        self._load = load
+        self._good: tuple[Policy, ...] = ()
+        self._lock = Lock()
+        self.problem = ""
+
+    def current(self) -> tuple[Policy, ...]:
+        """Return the set; a broken file leaves the old one in force."""
+        with self._lock:
+            try:
+                self._good = self._load()
+                self.problem = ""
+            except InvalidPoliciesError as error:
+                if self.problem != str(error):
+                    log.error("policies_refused", problem=str(error))  # noqa: TRY400 - said whole
+                self.problem = str(error)
+            return self._good
+
+
+@dataclass(frozen=True)
+class Work:
+    """What scheduled tasks do."""
+
+    application: Application
+    directory: Directory | None
+    policies: PolicySet
+
+    def evaluate(self, slot: datetime) -> None:
+        """Evaluate policies, record and tell."""
+        del slot
+        application, now = self.application, self.application.now()
+        policies = self.policies.current()
+        if not policies:
+            return
+        gathered = gather_facts(
+            application.store,
+            policies,
+            application.aws.fact_sources(),
+            keys=tag_keys(application.settings),
+            own=own_prices(application.settings),
+            now=now,
+        )
+        for failure in gathered.failures:
+            log.warning(
+                "facts_missing", source=failure.source, account=failure.account,
+                region=failure.region, code=failure.code,
+            )  # fmt: skip
+        evaluation = run_policies(
+            application.store,
+            policies,
+            gathered.facts,
+            routing=self.routing({one.owner for one in gathered.facts.jobs}),
+            now=now,
+        )
+        log.info(
+            "policies_evaluated", policies=len(policies), findings=len(evaluation.findings),
+            unknown=len(evaluation.unknown),
+        )  # fmt: skip
+
+    def routing(self, owners: set[str]) -> Routing:
+        """Return where notices go; owners that Slack knows are mentioned."""
+        config = self.application.settings.config
+        return Routing(
+            alerts=config.slack.alerts,
+            teams={
+                name: team.channel
+                for name, team in config.teams.items()
+                if team.channel
+            },
+            owners={owner: found for owner in owners if (found := self._owner(owner))},
+        )
+
+    def _owner(self, owner: str) -> str:
+        if not owner or self.directory is None:
+            return ""
+        mapped = self.application.settings.config.owners.map.get(owner, owner)
+        ids, _ = self.directory.resolve([mapped])
+        return next(iter(ids)) if len(ids) == 1 else ""
+
+    def expire(self, slot: datetime) -> None:
+        """Deny by default what nobody decided in time."""
+        del slot
+        for request in self.application.desk.expire():
+            log.info("approval_expired", request=request.request_id)
+
+    def send_digest(self, section: DigestSection, slot: datetime) -> None:
+        """Queue the digest of the week before a slot."""
+        now = self.application.now()
+        scope = DigestScope(since=last_week(slot), team=section.team)
+        answer = self.application.digest_of(scope)
+        people = self.routing({line.owner for line in answer.top_jobs}).owners
+        queued = queue_digest(
+            self.application.store,
+            channel=section.channel,
+            scope=scope,
+            messages=digest(answer, people=people, now=now),
+            now=now,
+        )
+        log.info("digest_queued", channel=section.channel, week=scope.label, new=queued)
+
+
+def tasks(application: Application, work: Work, children: Children) -> Sequence[Task]:
+    """Return every scheduled task."""
+    every = application.settings.config.schedule
+
+    def read(source: str, interval: timedelta) -> Task:
+        return Task(
+            name=f"ingest-{source}", schedule=Every(interval), lease_s=CHILD_LEASE_S,
+            run=lambda _slot: children.ingest(source),
+        )  # fmt: skip
+
+    return [
+        read("inventory", every.inventory),
+        read("prices", every.prices),
+        read("cost-explorer", every.cost_explorer),
+        Task(name="policies", schedule=Every(every.policies), run=work.evaluate),
+        Task(name="approvals-expire", schedule=Every(EXPIRY_EVERY), run=work.expire),
+        *(
+            _digest_task(work, section)
+            for section in application.settings.config.digests
+            if section.every == "week"
+        ),
+    ]
+
+
+def _digest_task(work: Work, section: DigestSection) -> Task:
+    schedule: Schedule = Calendar(
+        every=section.every, at=section.at.at, zone=section.timezone,
+        weekday=section.at.weekday,
+    )  # fmt: skip
+    return Task(
+        name=f"digest:{section.channel}:{section.every}:{section.team}",
+        schedule=schedule,
+        run=lambda slot: work.send_digest(section, slot),
+        catches_up_first=False,
+    )
