@@ -104,7 +104,7 @@ def _register_events(app: App, listeners: Listeners, *, work: Work) -> None:
 
 
 def _register_clicks(app: App, listeners: Listeners, *, work: Work) -> None:
-    @app.action(re.compile(f"{APPROVE}|{DENY}"))
+    @app.action(re.compile(f"^(?:{APPROVE}|{DENY})$"))
     def on_click(
         ack: Any, body: dict[str, Any], action: dict[str, Any]
     ) -> BoltResponse | None:

@@ -88,9 +88,11 @@ def sign(body: bytes, *, timestamp: str, secret: str) -> str:
     return f"v0={digest}"
 
 
-def _one(headers: Mapping[str, HeaderValue], key: str) -> str:
+def _one(headers: Mapping[str, object], key: str) -> str:
     """Return a header's only value; "" when it is absent or given more than once."""
-    value = headers.get(key, "")
+    value: object = headers.get(key, "")
     if isinstance(value, str):
         return value
-    return value[0] if len(value) == 1 and isinstance(value[0], str) else ""
+    if isinstance(value, list | tuple) and len(value) == 1:
+        return value[0] if isinstance(value[0], str) else ""
+    return ""
