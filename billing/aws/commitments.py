@@ -83,7 +83,7 @@ class CostExplorerCommitments:
             return ()
         period = {"Start": since.isoformat(), "End": until.isoformat()}
         sums: dict[str, _Sums] = {}
-        self._add_plans(sums, period, families)
+        self._add_plans(sums, period)
         self._add_reservations(sums, period)
         used = self._utilization(period)
         return [
@@ -99,18 +99,16 @@ class CostExplorerCommitments:
             if family in sums and sums[family].is_known
         ]
 
-    def _add_plans(
-        self, sums: dict[str, _Sums], period: dict[str, str], families: Sequence[str]
-    ) -> None:
+    def _add_plans(self, sums: dict[str, _Sums], period: dict[str, str]) -> None:
+        """Add covered spend by family; the question cannot be limited to families."""
         asked = {
             "TimePeriod": period,
             "GroupBy": [{"Type": "DIMENSION", "Key": "INSTANCE_FAMILY"}],
-            "Filter": _only("INSTANCE_FAMILY", families),
             "Metrics": ["SpendCoveredBySavingsPlans"],
         }
         for row in self._rows(PLAN_COVERAGE, asked, "SavingsPlansCoverages"):
             with whole(PLAN_COVERAGE):
-                family = row["Attributes"]["INSTANCE_FAMILY"]
+                family = _attribute(row, "instancefamily")
                 coverage = row["Coverage"]
                 found = sums.setdefault(family, _Sums())
                 found.covered += _nanos(coverage["SpendCoveredBySavingsPlans"])
@@ -153,10 +151,7 @@ class CostExplorerCommitments:
 
 
 def _add_reserved(sums: dict[str, _Sums], group: Mapping[str, Any]) -> None:
-    attributes = {name.lower(): value for name, value in group["Attributes"].items()}
-    family = (attributes.get("instancetype") or attributes["instance_type"]).split(".")[
-        0
-    ]
+    family = _attribute(group, "instancetype").partition(".")[0]
     hours = group["Coverage"]["CoverageHours"]
     reserved = _nanos(hours["ReservedHours"])
     if not reserved:
@@ -168,6 +163,14 @@ def _add_reserved(sums: dict[str, _Sums], group: Mapping[str, Any]) -> None:
         found.is_known = False
         return
     found.covered += round(Fraction(reserved * cost, on_demand))
+
+
+def _attribute(row: Mapping[str, Any], name: str) -> str:
+    """Return what a row was grouped by; AWS spells the name in several ways."""
+    found = {
+        key.replace("_", "").lower(): value for key, value in row["Attributes"].items()
+    }
+    return str(found[name])
 
 
 def _only(key: str, values: Sequence[str]) -> dict[str, Any]:

@@ -1,23 +1,21 @@
-"""One AWS double for the folder; each test starts it from a world of its own."""
+"""Stores for the contract suites, on every kind of database."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
-from deploy.sandbox.aws import AwsSandbox
-from tests.contract.aws import Aws
+from tests.builders_store import opened_store
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
-@pytest.fixture(scope="package")
-def running() -> Iterator[AwsSandbox]:
-    with AwsSandbox() as sandbox:
-        yield sandbox
+    from bot.unit_of_work import SqlStore
 
 
 @pytest.fixture
-def aws(running: AwsSandbox, monkeypatch: pytest.MonkeyPatch) -> Aws:
-    for name, value in running.environment().items():
-        monkeypatch.setenv(name, value)
-    return Aws(running)
+def store(database_url: str) -> Iterator[SqlStore]:
+    """Open an empty store; the test runs on SQLite and, if it is there, PostgreSQL."""
+    with opened_store(database_url) as opened:
+        yield opened

@@ -8,6 +8,7 @@ a fleet of thousands cannot wait for; this one takes microseconds.
 
 from __future__ import annotations
 
+from fnmatch import fnmatchcase
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -20,6 +21,7 @@ from deploy.sandbox.aws.pages import PageRules
 
 NAMESPACE = "http://ec2.amazonaws.com/doc/2016-11-15/"
 LOW, HIGH = 5, 1000
+TYPE_FILTER = "instance-type"
 PAGES = PageRules(
     field="NextToken",
     unknown_code="InvalidParameterValue",
@@ -73,6 +75,8 @@ def _reservations(call: Call, ids: list[str]) -> list[Any]:
     filters = {
         item["Name"]: item["Values"] for item in call.params.get("Filters") or []
     }
+    if TYPE_FILTER in filters:
+        filters[TYPE_FILTER] = _matching_types(backend, filters[TYPE_FILTER])
     try:
         if ids:
             found = backend.get_reservations_by_instance_ids(ids, filters=filters)
@@ -84,6 +88,18 @@ def _reservations(call: Call, ids: list[str]) -> list[Any]:
         message = f"the sandbox does not implement the filter: {error}"
         raise AwsError("NotImplementedInSandbox", message, status=501) from error
     return list(found)
+
+
+def _matching_types(backend: Any, patterns: list[str]) -> list[str]:
+    """Return the types in use that match; EC2 takes `*` and `?`, moto does not."""
+    used = {
+        instance.instance_type
+        for reservation in backend.describe_instances()
+        for instance in reservation.instances
+    }
+    return [
+        name for name in sorted(used) if any(fnmatchcase(name, one) for one in patterns)
+    ]
 
 
 def _reservation(item: Any) -> str:
