@@ -62,7 +62,9 @@ def make_series(
         resource_id=resource_id,
         signal=signal,
         part=part,
-        points=tuple((first + step * index, value) for index, value in enumerate(values)),
+        points=tuple(
+            (first + step * index, value) for index, value in enumerate(values)
+        ),
         period_s=period_s,
     )
 

@@ -60,7 +60,9 @@ def test_no_samples_are_unknown_and_not_idle() -> None:
 # C055
 def test_too_few_samples_are_unknown() -> None:
     few = gpu_series([0.0] * 3, [0.0] * 3)
-    result = judged(make_facts(make_instance(series=[*few, quiet_network()])), "for: 2h")
+    result = judged(
+        make_facts(make_instance(series=[*few, quiet_network()])), "for: 2h"
+    )
 
     assert result.findings == ()
     assert "gpu_utilization of 2 of 2 GPUs" in result.unknown[0].missing
@@ -154,7 +156,8 @@ def test_silent_ranks_of_a_quiet_job_are_unknown() -> None:
 
     assert result.findings == ()
     assert (
-        "gpu_utilization of 2 of 2 GPUs on 3 of 4 instances" in result.unknown[0].missing
+        "gpu_utilization of 2 of 2 GPUs on 3 of 4 instances"
+        in result.unknown[0].missing
     )
 
 
@@ -175,7 +178,9 @@ def test_time_after_a_start_does_not_count(minutes: int, found: int) -> None:
 def test_setup_that_uses_the_network_is_not_idle() -> None:
     download = make_series([50e6] * 24, signal="network", part="")
 
-    result = judged(make_facts(make_instance(series=[*gpu_series(QUIET, QUIET), download])))
+    result = judged(
+        make_facts(make_instance(series=[*gpu_series(QUIET, QUIET), download]))
+    )
 
     assert (result.findings, result.unknown) == ((), ())
 
@@ -276,7 +281,9 @@ def test_where_leaves_jobs_out() -> None:
 
 # P2
 def test_a_missing_environment_is_unknown_and_not_other_than_prod() -> None:
-    result = judged(make_facts(idle_instance(environment="")), 'where: job.env != "prod"')
+    result = judged(
+        make_facts(idle_instance(environment="")), 'where: job.env != "prod"'
+    )
 
     assert result.findings == ()
     assert result.unknown[0].missing == "job.env"

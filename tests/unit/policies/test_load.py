@@ -216,15 +216,13 @@ def test_an_amount_cut_by_a_comma_is_refused(tier: str, whole: str) -> None:
 
     assert error == (
         f"p.yaml:7:{9 + tier.index(whole)}: a comma ends a value inside {{}} and [], "
-        f"so {whole!r} was cut; quote the amount: \"{whole}\""
+        f'so {whole!r} was cut; quote the amount: "{whole}"'
     )
 
 
 # C159
 def test_limits_of_zero_load_as_zero() -> None:
-    (loaded,), errors = load_text(
-        one("    limits: {max_actions: 0, max_share: 0%}\n")
-    )
+    (loaded,), errors = load_text(one("    limits: {max_actions: 0, max_share: 0%}\n"))
 
     assert errors == ()
     assert (loaded.limits.max_actions, loaded.limits.max_share) == (0, 0)

@@ -307,4 +307,6 @@ def test_the_newest_complete_checkpoint_always_stays(
     kept = {one.folder for one, _ in decided.keep}
     assert checkpoints[-1].folder in kept
     assert len(kept) >= min(last, len(written))
-    assert kept | {one.folder for one in decided.drop} == {c.folder for c in checkpoints}
+    assert kept | {one.folder for one in decided.drop} == {
+        c.folder for c in checkpoints
+    }

@@ -115,8 +115,12 @@ def test_a_tag_sets_the_time_up_to_the_maximum() -> None:
 
 def test_the_longest_of_several_tags_counts() -> None:
     facts = make_facts(
-        make_instance("i-1", running_for=timedelta(hours=4), tags={"gpucost-ttl": "3h"}),
-        make_instance("i-2", running_for=timedelta(hours=4), tags={"gpucost-ttl": "2d"}),
+        make_instance(
+            "i-1", running_for=timedelta(hours=4), tags={"gpucost-ttl": "3h"}
+        ),
+        make_instance(
+            "i-2", running_for=timedelta(hours=4), tags={"gpucost-ttl": "2d"}
+        ),
     )
 
     assert judged(facts).findings == ()
