@@ -161,9 +161,7 @@ def test_a_day_that_became_free_loses_its_charges(store: SqlStore) -> None:
 
 def test_another_account_of_the_same_day_is_left_alone(store: SqlStore) -> None:
     import_charges(store, [make_charge(billed="10")])
-    import_charges(
-        store, [make_charge(billed="5", account=OTHER)], account=OTHER
-    )
+    import_charges(store, [make_charge(billed="5", account=OTHER)], account=OTHER)
 
     import_charges(store, [make_charge(billed="11")])
 
@@ -486,7 +484,10 @@ def test_a_service_that_the_data_does_not_hold_needs_an_export(
 def test_the_window_of_a_question_is_half_open(store: SqlStore) -> None:
     import_charges(
         store,
-        [make_charge(billed=str(number), on=f"2026-11-0{number}") for number in (1, 2, 3)],
+        [
+            make_charge(billed=str(number), on=f"2026-11-0{number}")
+            for number in (1, 2, 3)
+        ],
     )
 
     with store.read() as unit:
@@ -508,7 +509,11 @@ def test_jobs_of_the_bill_are_known_from_their_first_to_their_last_day(
 ) -> None:
     import_charges(
         store,
-        [make_charge(on="2026-11-03"), make_charge(on="2026-11-05"), make_charge(job="")],
+        [
+            make_charge(on="2026-11-03"),
+            make_charge(on="2026-11-05"),
+            make_charge(job=""),
+        ],
     )
     import_charges(store, [make_charge(on="2026-11-04")])
 
