@@ -231,6 +231,21 @@ def test_price_of_zero_is_a_missing_price() -> None:  # C038
     assert len(result.unknown) == 1
 
 
+def test_newer_statement_of_a_price_counts() -> None:
+    run = make_interval(start="2026-11-30T08:00Z")
+    newer = make_price("55", as_of="2026-11-20")
+    older = make_price("98", as_of="2026-11-01")
+
+    for order in ([newer, older], [older, newer]):
+        assert whole(accrued(run, prices=order)) == usd("55")
+
+
+def test_launch_after_now_costs_nothing_yet() -> None:
+    ahead = make_interval(start="2026-11-30T09:00:01Z")
+
+    assert accrued(ahead) == Accrued()
+
+
 def test_capacity_block_is_not_priced_on_demand() -> None:  # C039
     run = make_interval(start="2026-11-30T08:00Z", lifecycle=Lifecycle.CAPACITY_BLOCK)
 

@@ -73,6 +73,15 @@ def test_pending_time_is_free() -> None:
     assert advance([], [], make_observation(instance)).opened == ()
 
 
+def test_pending_ends_no_interval_of_the_same_launch() -> None:
+    known = make_interval(start="2026-11-30T08:00Z", last_seen="2026-11-30T08:30Z")
+    pending = make_instance(
+        state=InstanceState.PENDING, launched="2026-11-30T08:00Z", tags={}
+    )
+
+    assert advance([known], [], make_observation(pending)) == Changes()
+
+
 def test_running_again_only_extends() -> None:
     interval = make_interval(start="2026-11-30T00:00Z", last_seen="2026-11-30T08:55Z")
 

@@ -159,6 +159,12 @@ def test_spot_is_dynamic_even_where_the_record_is_plain_usage() -> None:
     assert found.pricing is PricingCategory.DYNAMIC
 
 
+def test_credit_for_spot_is_not_dynamic() -> None:
+    found = classify("Credit", "USE1-SpotUsage:p5.48xlarge")
+
+    assert found.pricing is PricingCategory.OTHER
+
+
 def test_job_takes_usage_and_nothing_else() -> None:
     usage = classify("Usage", "BoxUsage:p5.48xlarge", job="job-123")
     tax = classify("Tax", "", job="job-123")
