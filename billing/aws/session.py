@@ -54,7 +54,7 @@ class AwsClients:
     """Makes and keeps boto3 clients; safe to share between threads.
 
     Args:
-        session: Where credentials and endpoints come from; None: the environment.
+        core: Where credentials and endpoints come from; None: the environment.
         role: Template such as ``arn:aws:iam::{account}:role/gpucost-read`` for other
             accounts than the caller's; "" when only the caller's can be read.
         on_billable: Called before each request that AWS charges for.
@@ -62,12 +62,13 @@ class AwsClients:
 
     def __init__(
         self,
-        session: boto3.Session | None = None,
+        core: botocore_session.Session | None = None,
         *,
         role: str = "",
         on_billable: BillableHook = ignore,
     ) -> None:
-        self._base = session or boto3.Session()
+        self._core = core or botocore_session.Session()
+        self._base = boto3.Session(botocore_session=self._core)
         self._role = role
         self._tally = Tally(on_billable)
         self._lock = RLock()
@@ -117,11 +118,12 @@ class AwsClients:
         return self._sessions[account]
 
     def _assume(self, role_arn: str) -> boto3.Session:
-        profile = self._base.profile_name
-        named = None if profile == "default" else profile
-        core = botocore_session.Session(profile=named)
+        core = botocore_session.Session(profile=self._core.profile)
         provider = _RoleProvider(self._base, role_arn, self.default_region)
         core.register_component("credential_provider", CredentialResolver([provider]))
+        # Models of services are megabytes: read once for all accounts.
+        loader = self._core.get_component("data_loader")
+        core.register_component("data_loader", loader)
         return boto3.Session(botocore_session=core, region_name=self.default_region)
 
 

@@ -11,7 +11,7 @@ from billing.core.money import Rate
 from billing.core.prices import PriceKey, Purchase
 from billing.ports import SourceUnavailableError
 from deploy.sandbox.aws.builders import spot_series
-from tests.contract.aws import NOW, Aws
+from tests.contract.sources.aws import NOW, Aws
 
 P5 = PriceKey(region="us-east-1", product="p5.48xlarge")
 SPOT = PriceKey(region="us-east-1", product="p5.48xlarge", purchase=Purchase.SPOT)

@@ -28,7 +28,7 @@ from deploy.sandbox.aws.builders import (
 )
 from deploy.sandbox.aws.world import Account, CostSeed, CostTag
 from tests.builders import usd
-from tests.contract.aws import MEMBER, PAYER, Aws, on
+from tests.contract.sources.aws import MEMBER, PAYER, Aws, on
 
 FIRST, SECOND, THIRD = on("2026-04-01"), on("2026-04-02"), on("2026-04-03")
 TAG = [CostTag(key="job-id")]

@@ -19,7 +19,7 @@ from billing.aws.session import AwsClients
 from billing.ports import CommitmentFacts, SourceUnavailableError, StoredObject
 from deploy.sandbox.aws.world import Account, CommitmentDay, ObjectSeed
 from tests.builders import usd
-from tests.contract.aws import MEMBER, NOW, PAYER, Aws, on
+from tests.contract.sources.aws import MEMBER, NOW, PAYER, Aws, on
 
 MADE = NOW - timedelta(days=2)
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
+from functools import cache
 from typing import Any
+
+from botocore.session import Session
 
 from billing.aws.cost_explorer import CostExplorerSource
 from billing.aws.session import AwsClients
@@ -17,11 +20,24 @@ MEMBER = "012345678901"
 ROLE = "arn:aws:iam::{account}:role/gpucost-read"
 
 
+@cache
+def _loader() -> Any:
+    return Session().get_component("data_loader")
+
+
+def _core() -> Session:
+    """Make a session that shares the models of services with the other tests."""
+    core = Session()
+    core.register_component("data_loader", _loader())
+    return core
+
+
 @dataclass(slots=True)
 class Aws:
     """A sandbox, and what the product's clients were charged for."""
 
     sandbox: AwsSandbox
+    core: Session = field(default_factory=_core)
     charged: list[tuple[str, Money]] = field(default_factory=list)
 
     def serve(self, **fields: Any) -> AwsSandbox:
@@ -33,7 +49,9 @@ class Aws:
     def clients(self) -> AwsClients:
         """Make the product's clients, pointed at the sandbox by the environment."""
         return AwsClients(
-            role=ROLE, on_billable=lambda what, cost: self.charged.append((what, cost))
+            self.core,
+            role=ROLE,
+            on_billable=lambda what, cost: self.charged.append((what, cost)),
         )
 
     def bill(

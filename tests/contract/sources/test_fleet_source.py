@@ -12,7 +12,7 @@ from deploy.sandbox.aws import AwsSandbox
 from deploy.sandbox.aws.builders import instance
 from deploy.sandbox.aws.world import Account, VolumeSeed
 from tests.builders import at
-from tests.contract.aws import MEMBER, NOW, PAYER, Aws
+from tests.contract.sources.aws import MEMBER, NOW, PAYER, Aws
 
 LAUNCHED = "2026-04-14T01:00"
 EAST, WEST = (PAYER, "us-east-1"), (PAYER, "us-west-2")

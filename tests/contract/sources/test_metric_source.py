@@ -12,7 +12,7 @@ from billing.ports import MetricSeries
 from deploy.sandbox.aws.builders import gpu_utilisation
 from deploy.sandbox.aws.world import MetricSeed
 from tests.builders import usd
-from tests.contract.aws import NOW, PAYER, Aws
+from tests.contract.sources.aws import NOW, PAYER, Aws
 
 ONE, TWO = "i-00000000000000001", "i-00000000000000002"
 START = NOW - timedelta(hours=1)
