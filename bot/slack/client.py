@@ -7,10 +7,11 @@ sends decides, knowing whether the effect may exist.
 from __future__ import annotations
 
 import logging
+import re
 import socket
 from collections.abc import Callable
 from http.client import HTTPException
-from typing import Any, TypeVar
+from typing import Any
 from urllib.error import URLError
 
 from slack_sdk import WebClient
@@ -46,7 +47,7 @@ FINAL_CODES = frozenset(
 #: Slack's own trouble, told after it may have stored the message.
 _UNSURE_CODES = frozenset({"fatal_error", "internal_error", "request_timeout"})
 
-Result = TypeVar("Result")
+_CODE = re.compile(r"[a-z0-9_]{2,80}")
 
 
 def quiet_logger(name: str) -> logging.Logger:
@@ -112,8 +113,11 @@ def _refused(error: SlackApiError) -> SlackFailedError:
     if status == 429 or code in {RATE_LIMITED, "rate_limited"}:  # noqa: PLR2004 (HTTP)
         headers = getattr(response, "headers", {}) or {}
         return SlackFailedError(RATE_LIMITED, retry_after_s=_retry_after(headers))
-    if status >= 500 or not code:  # noqa: PLR2004 (HTTP)
-        return SlackFailedError(code or f"http_{status}", may_have_happened=True)
+    if status >= 500:  # noqa: PLR2004 (HTTP)
+        return SlackFailedError(f"http_{status}", may_have_happened=True)
+    if not _CODE.fullmatch(code):
+        # An answer cut short; the SDK puts its text where the code should be.
+        return SlackFailedError("invalid_answer", may_have_happened=True)
     return SlackFailedError(
         code,
         may_have_happened=code in _UNSURE_CODES,

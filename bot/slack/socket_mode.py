@@ -14,6 +14,8 @@ from bot.slack.client import quiet_logger
 
 FIRST_WAIT_S = 1.0
 WAIT_MAX_S = 60.0
+#: How soon a dead connection is noticed; stopping takes up to this long.
+PING_INTERVAL_S = 5.0
 #: Connecting again with these cannot help: somebody must change the token.
 _FINAL = frozenset(
     {
@@ -30,6 +32,7 @@ def run_socket_mode(
     *,
     on_connected: Callable[[], None] = lambda: None,
     first_wait_s: float = FIRST_WAIT_S,
+    ping_interval_s: float = PING_INTERVAL_S,
 ) -> None:
     """Receive until `stop` is set; the SDK connects again by itself afterwards.
 
@@ -41,7 +44,7 @@ def run_socket_mode(
         app,
         app_token,
         logger=quiet_logger("gpucost.slack.socket"),
-        ping_interval=5,
+        ping_interval=ping_interval_s,
         concurrency=16,
     )
     try:
