@@ -37,7 +37,7 @@ def request(
     """Ask for approval of a run; equal requests are one."""
     with errors_told(format_):
         from bot.use_cases.estimate import plan_of
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
 
         with open_application(config) as application:
             plan = plan_of(
@@ -57,7 +57,7 @@ def show(
 ) -> None:
     """Show one request."""
     with errors_told(format_):
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
 
         with open_application(config) as application:
             _show(application, application.approval(id_), format_)
@@ -72,7 +72,7 @@ def list_(
     """List requests, newest first."""
     with errors_told(format_):
         from bot.views import documents, terminal
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
 
         with open_application(config) as application:
             requests = application.approvals(state)
@@ -95,7 +95,7 @@ def wait(
 ) -> None:
     """Wait until a request is decided."""
     with errors_told(format_):
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
         from policies.core.quantities import parse_duration
 
         with open_application(config) as application:
@@ -112,7 +112,7 @@ def cancel(
 ) -> None:
     """Withdraw a request that is still pending."""
     with errors_told(format_):
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
 
         with open_application(config) as application:
             _show(application, application.desk.cancel(id_), format_)
@@ -150,7 +150,7 @@ def _vote(
     id_: str, verdict: str, reason: str, as_: str, config: str, format_: Format
 ) -> None:
     with errors_told(format_):
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
 
         with open_application(config) as application:
             stored = application.desk.vote_from_cli(
@@ -162,7 +162,7 @@ def _vote(
 
 def _show(application: object, request_: object, format_: Format) -> None:
     from bot.views import documents, terminal
-    from bot.wiring import Application
+    from bot.wiring.application import Application
     from policies.core.approvals import ApprovalRequest
 
     assert isinstance(application, Application)

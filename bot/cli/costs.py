@@ -64,7 +64,7 @@ def cost(
         from billing.core.charges import Metric
         from bot.use_cases.cost import CostQuestion
         from bot.views import documents, terminal
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
 
         with open_application(config) as application:
             answer = application.cost(
@@ -77,7 +77,7 @@ def cost(
                     until=last,
                     metric=Metric(metric),
                     is_net=net,
-                )  # fmt: skip
+                )
             )
         emit(
             format_, documents.cost_document(answer), lambda: terminal.cost_text(answer)
@@ -95,7 +95,7 @@ def jobs(
     last = day_option(format_, "--until", until)
     with errors_told(format_):
         from bot.views import documents, terminal
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
 
         with open_application(config) as application:
             lines = application.jobs(first, last)
@@ -121,7 +121,7 @@ def estimate(
     with errors_told(format_):
         from bot.use_cases.estimate import plan_of
         from bot.views import documents, terminal
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
 
         with open_application(config) as application:
             plan = plan_of(

@@ -47,7 +47,7 @@ def ingest(
     with errors_told(format_):
         from bot.use_cases.ingest import Reach
         from bot.views import documents, terminal
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
 
         with open_application(config) as application:
             outcome = application.intake.read(
@@ -67,7 +67,7 @@ def ingest(
 def upgrade(config: ConfigOption = "", format_: FormatOption = Format.TABLE) -> None:
     """Bring the database schema to this version."""
     with errors_told(format_):
-        from bot.wiring import upgrade_database
+        from bot.wiring.application import upgrade_database
 
         before, after = upgrade_database(config)
         emit(
@@ -82,7 +82,7 @@ def check(config: ConfigOption = "", format_: FormatOption = Format.TABLE) -> No
     """Prove on the stored data that sums, rollups and the audit chain hold."""
     with errors_told(format_):
         from bot.views import documents, terminal
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
 
         with open_application(config) as application:
             checks = application.check_database()

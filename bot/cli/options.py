@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.output import Format, USAGE, fail
+from bot.cli.output import USAGE, Format, fail
 
 ConfigOption = Annotated[
     str,

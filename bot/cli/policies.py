@@ -73,7 +73,7 @@ def plan(
     """Show what the policies find right now and what they would do; change nothing."""
     with errors_told(format_):
         from bot.views import documents, terminal
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
 
         with open_application(config) as application:
             policies = application.load_policies(paths)

@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 def serve(config: ConfigOption = "") -> None:
     """Run Slack, schedules and HTTP until SIGTERM."""
     with errors_told(Format.TABLE):
-        from bot.wiring import serve as run
+        from bot.wiring.serving import serve as run
 
         run(config)
 
@@ -31,7 +31,7 @@ def doctor(config: ConfigOption = "", format_: FormatOption = Format.TABLE) -> N
     """Check credentials, permissions, tags, Slack, clock, schema and imports."""
     with errors_told(format_):
         from bot.views import documents, terminal
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
 
         with open_application(config) as application:
             checks = application.doctor()
@@ -56,7 +56,7 @@ def digest(
 ) -> None:
     """Send (or print) the digest of a week of UTC billing days."""
     with errors_told(format_):
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
 
         with open_application(config) as application:
             outcome = application.digest(
@@ -72,7 +72,7 @@ def pause(
 ) -> None:
     """Stop every action of every replica, until resumed."""
     with errors_told(format_):
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
 
         with open_application(config) as application:
             state = application.pause(reason)
@@ -82,7 +82,7 @@ def pause(
 def resume(config: ConfigOption = "", format_: FormatOption = Format.TABLE) -> None:
     """Allow actions again."""
     with errors_told(format_):
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
 
         with open_application(config) as application:
             state = application.resume()
@@ -93,7 +93,7 @@ def resume(config: ConfigOption = "", format_: FormatOption = Format.TABLE) -> N
 def verify(config: ConfigOption = "", format_: FormatOption = Format.TABLE) -> None:
     """Check the whole chain; name the first broken link."""
     with errors_told(format_):
-        from bot.wiring import open_application
+        from bot.wiring.application import open_application
 
         with open_application(config) as application:
             problems, count, head = application.verify_audit()

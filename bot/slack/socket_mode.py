@@ -14,7 +14,7 @@ from bot.slack.client import quiet_logger
 
 FIRST_WAIT_S = 1.0
 WAIT_MAX_S = 60.0
-#: How soon a dead connection is noticed; stopping takes up to this long.
+#: How soon a dead connection is noticed. Stopping sits out the SDK's read: 3 s.
 PING_INTERVAL_S = 5.0
 #: Connecting again with these cannot help: somebody must change the token.
 _FINAL = frozenset(

@@ -14,6 +14,7 @@ from datetime import date, datetime
 from billing.core.accrual import Accrued, AccruedCell, accrue, price_keys
 from billing.core.attribution import TagKeys, nearest, normalise_job
 from billing.core.charges import BUCKET_PREFIX, Bucket, Metric, PricingCategory, Source
+from billing.core.completeness import gpu_hours_by_day
 from billing.core.errors import GpucostError
 from billing.core.fleet import Lifecycle
 from billing.core.gpus import gpu_count
@@ -199,7 +200,7 @@ def gather(
         keys=keys,
         billed_through=through,
     )
-    bill_days = _bill_days(ledger, period, through)
+    bill_days = _bill_days(ledger, period, through, now)
     return Gathered(
         ledger=ledger,
         period=period,
@@ -228,25 +229,43 @@ def _unbilled(
         for one in ledger.freshness()
         if one.source is Source.INVENTORY and one.account
     }
-    since = min((through.get(one, period.start) for one in watched), default=period.start)
+    since = min(
+        (through.get(one, period.start) for one in watched), default=period.start
+    )
     return Period(min(max(since, period.start), period.end), period.end)
 
 
 def _bill_days(
-    ledger: BillLedger, period: Period, through: Mapping[str, datetime]
+    ledger: BillLedger, period: Period, through: Mapping[str, datetime], now: datetime
 ) -> frozenset[tuple[str, date]]:
-    """Return open days for which only the bill can speak, because nobody watched."""
-    since, until = _days(period)
+    """Return open days for which the bill so far speaks, because nobody watched.
+
+    Days before the inventory began know only what still ran when it did; the side that
+    saw more instance hours counts, for the whole account, never both.
+    """
     watched = ledger.watched_since()
+    open_days: dict[str, list[date]] = {}
+    for stored in ledger.stored_days(Source.COST_EXPLORER, *_days(period)):
+        began = watched.get(stored.account)
+        is_watched = began is not None and stored.day >= day_of(began)
+        if not is_watched and not _is_complete(stored.account, stored.day, through):
+            open_days.setdefault(stored.account, []).append(stored.day)
     return frozenset(
-        (stored.account, stored.day)
-        for stored in ledger.stored_days(Source.COST_EXPLORER, since, until)
-        if not _is_complete(stored.account, stored.day, through)
-        and (
-            stored.account not in watched
-            or stored.day < day_of(watched[stored.account])
-        )
+        (account, day)
+        for account, days in open_days.items()
+        for day in _better_billed(ledger, account, days, now)
     )
+
+
+def _better_billed(
+    ledger: BillLedger, account: str, days: Sequence[date], now: datetime
+) -> list[date]:
+    since, until = min(days), max(days) + DAY
+    span = Period(start_of(since), start_of(until))
+    known = [one for one in ledger.intervals(span) if one.account == account]
+    seen = gpu_hours_by_day(known, since, until, now)
+    billed = ledger.billed_instance_hours(account, since, until)
+    return [day for day in days if billed.get(day, 0.0) >= seen.get(day, 0.0)]
 
 
 def _is_complete(account: str, day: date, through: Mapping[str, datetime]) -> bool:

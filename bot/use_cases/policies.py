@@ -36,11 +36,6 @@ class Routing:
         return self.teams.get(finding.team, "") or self.alerts
 
 
-def plan(policies: Sequence[Policy], facts: Facts, *, now: datetime) -> Evaluation:
-    """Return what the policies find; nothing is recorded and nobody is told."""
-    return evaluate(policies, facts, now)
-
-
 def run_policies(
     store: Store,
     policies: Sequence[Policy],

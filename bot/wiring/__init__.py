@@ -1,11 +1,5 @@
 """The composition root: builds every adapter once and hands it inward.
 
-Nothing but the command line imports it.
+Nothing but the command line imports it, one module at a time: a question about cost
+loads neither AWS nor Slack libraries.
 """
-
-from __future__ import annotations
-
-from bot.wiring.application import Application, open_application, upgrade_database
-from bot.wiring.serving import serve
-
-__all__ = ["Application", "open_application", "serve", "upgrade_database"]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from billing.core.errors import GpucostError
 from billing.core.estimate import EstimateRequest
@@ -28,18 +29,13 @@ from bot.use_cases.digest import (
     week_of,
 )
 from bot.use_cases.estimate import estimate_run
-from bot.use_cases.facts import gather_facts
 from bot.use_cases.freshness import stale_sources
 from bot.use_cases.jobs import job_lines
-from bot.use_cases.policies import plan as plan_policies
 from bot.use_cases.pricing import OwnPrice, price_book
 from bot.views.answers import Check, CostAnswer, DigestAnswer, EstimateAnswer, JobLine
 from bot.views.digest import digest
 from bot.views.plain import message_text
-from bot.wiring.desk import ApprovalDesk
-from bot.wiring.intake import Intake
 from bot.wiring.parts import (
-    AwsParts,
     open_store,
     own_prices,
     policy_paths,
@@ -47,9 +43,13 @@ from bot.wiring.parts import (
     tag_keys,
 )
 from policies.core.approvals import ApprovalRequest, RequestState
-from policies.core.catalogue import Policy
 from policies.core.finding import Evaluation
-from policies.load import load_policies
+
+if TYPE_CHECKING:
+    from bot.wiring.aws import AwsParts
+    from bot.wiring.desk import ApprovalDesk
+    from bot.wiring.intake import Intake
+    from policies.core.catalogue import Policy
 
 DEFAULT_REGION = "us-east-1"
 
@@ -82,17 +82,23 @@ class Application:
 
     @cached_property
     def aws(self) -> AwsParts:
-        """Return what reads AWS; nothing is called before it is needed."""
+        """Return what reads AWS; nothing is loaded or called before it is needed."""
+        from bot.wiring.aws import AwsParts  # noqa: PLC0415 - loads boto3
+
         return AwsParts(settings=self.settings, store=self.store, now=self.now)
 
     @cached_property
     def intake(self) -> Intake:
         """Return what reads sources into the ledger."""
+        from bot.wiring.intake import Intake  # noqa: PLC0415 - as above
+
         return Intake(aws=self.aws, store=self.store, now=self.now)
 
     @cached_property
     def desk(self) -> ApprovalDesk:
         """Return where approvals are asked for and decided."""
+        from bot.wiring.desk import ApprovalDesk  # noqa: PLC0415 - as above
+
         return ApprovalDesk(
             settings=self.settings,
             store=self.store,
@@ -175,6 +181,8 @@ class Application:
         Raises:
             InvalidPoliciesError: With every error of every file.
         """
+        from policies.load import load_policies  # noqa: PLC0415 - loads CEL and YAML
+
         paths = policy_paths(self.settings, named)
         policies, errors = load_policies(paths) if paths else ((), ())
         if errors:
@@ -183,6 +191,9 @@ class Application:
 
     def plan(self, policies: Sequence[Policy]) -> Evaluation:
         """Say what policies find right now; nothing is recorded."""
+        from bot.use_cases.facts import gather_facts  # noqa: PLC0415 - as above
+        from policies.core.evaluate import evaluate  # noqa: PLC0415 - as above
+
         now = self.now()
         gathered = gather_facts(
             self.store,
@@ -192,7 +203,7 @@ class Application:
             own=self._own,
             now=now,
         )
-        return plan_policies(policies, gathered.facts, now=now)
+        return evaluate(policies, gathered.facts, now)
 
     # ----------------------------------------------------------------- approvals
 

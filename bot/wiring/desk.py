@@ -15,7 +15,6 @@ from billing.ports import JobRecord
 from bot.clock import Now, system_now
 from bot.ports import Directory, Store
 from bot.settings import Settings
-from bot.slack.client import connect
 from bot.use_cases.approvals import (
     Ask,
     Ballot,
@@ -73,6 +72,8 @@ class ApprovalDesk:
         """Return who people are: Slack's directory, else e-mail addresses."""
         if not self.settings.has_slack:
             return MailDirectory(self.store)
+        from bot.slack.client import connect  # noqa: PLC0415 - loads the Slack SDK
+
         client = slack_client(self.settings)
         return slack_directory(client, connect(client), self.store)
 

@@ -17,7 +17,7 @@ from bot.use_cases.ingest import (
     merged,
 )
 from bot.views.answers import IngestOutcome
-from bot.wiring.parts import AwsParts
+from bot.wiring.aws import AwsParts
 
 Tell = Callable[[str], None]
 

@@ -5,16 +5,18 @@ from __future__ import annotations
 import os
 import pwd
 from collections.abc import Sequence
-
-from slack_sdk import WebClient
+from typing import TYPE_CHECKING
 
 from billing.core.errors import GpucostError
 from bot.ports import Directory, Store
 from bot.settings import Settings
-from bot.slack.client import build_client
-from bot.slack.directory import SlackDirectory
-from bot.slack.handlers import Home
 from policies.core.approvals import Person
+
+if TYPE_CHECKING:
+    from slack_sdk import WebClient
+
+    from bot.slack.directory import SlackDirectory
+    from bot.slack.handlers import Home
 
 
 class NoIdentityError(GpucostError):
@@ -79,6 +81,8 @@ def remember(
 
 def slack_client(settings: Settings) -> WebClient:
     """Build the Slack client of the configured token."""
+    from bot.slack.client import build_client  # noqa: PLC0415 - loads the Slack SDK
+
     settings.check_clock(calls_aws=False, calls_slack=True)
     environment = settings.environment
     return build_client(
@@ -89,6 +93,7 @@ def slack_client(settings: Settings) -> WebClient:
 
 def slack_directory(client: WebClient, home: Home, store: Store) -> SlackDirectory:
     """Build Slack's directory; people get pseudonyms as they are met."""
+    from bot.slack.directory import SlackDirectory  # noqa: PLC0415 - as above
 
     def pseudonym(slack_id: str, email: str, name: str) -> str:
         return remember(store, slack_id=slack_id, email=email, name=name)

@@ -1,0 +1,88 @@
+"""Adapters that read AWS, built from settings; loaded only by what calls AWS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from billing.aws.commitments import CostExplorerCommitments
+from billing.aws.cost_explorer import CostExplorerSource
+from billing.aws.identity import organisation_accounts
+from billing.aws.inventory import Ec2FleetSource
+from billing.aws.metrics import CloudWatchMetricSource
+from billing.aws.objects import S3ObjectSource
+from billing.aws.prices import AwsPriceSource
+from billing.aws.session import AwsClients
+from billing.core.money import Money
+from bot.clock import Now
+from bot.settings import Settings
+from bot.unit_of_work import SqlStore
+from bot.use_cases.facts import FactSources
+
+
+@dataclass(frozen=True)
+class AwsParts:
+    """Everything that reads AWS, made when first needed.
+
+    Attributes:
+        store: Counts billable requests.
+    """
+
+    settings: Settings
+    store: SqlStore
+    now: Now
+
+    @cached_property
+    def clients(self) -> AwsClients:
+        """Return the clients; every billable request is counted before it leaves."""
+        self.settings.check_clock(calls_aws=True, calls_slack=False)
+        return AwsClients(
+            role=self.settings.config.aws.assume_role, on_billable=self._count
+        )
+
+    def _count(self, operation: str, cost: Money) -> None:
+        self.store.meter.charge(operation, cost, self.now())
+
+    @cached_property
+    def regions(self) -> tuple[str, ...]:
+        """Return the regions to look in."""
+        return self.settings.config.aws.regions or (self.clients.default_region,)
+
+    @cached_property
+    def accounts(self) -> tuple[str, ...]:
+        """Return the accounts to look in: configured ones, all, or the caller's."""
+        configured = self.settings.config.aws.accounts
+        if configured == "all":
+            return tuple(organisation_accounts(self.clients))
+        return configured or (self.clients.caller_account(),)
+
+    def costs(self) -> CostExplorerSource:
+        """Return the bill."""
+        every = self.settings.config.aws.accounts == "all"
+        return CostExplorerSource(
+            self.clients,
+            accounts=None if every else self.accounts,
+            job_tag_keys=self.settings.config.tags.job,
+            clock=self.now,
+        )
+
+    def fleet(self) -> Ec2FleetSource:
+        """Return the fleet."""
+        scopes = [
+            (account, region) for account in self.accounts for region in self.regions
+        ]
+        return Ec2FleetSource(
+            self.clients, scopes, job_tag_keys=self.settings.config.tags.job
+        )
+
+    def prices(self) -> AwsPriceSource:
+        """Return published prices."""
+        return AwsPriceSource(self.clients)
+
+    def fact_sources(self) -> FactSources:
+        """Return what policies ask at evaluation."""
+        return FactSources(
+            metrics=CloudWatchMetricSource(self.clients),
+            commitments=CostExplorerCommitments(self.clients, clock=self.now),
+            objects=S3ObjectSource(self.clients),
+        )
