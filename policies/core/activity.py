@@ -7,43 +7,49 @@ use. GPU signals must be known for every GPU. Pure.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from fractions import Fraction
-from math import ceil, isfinite
+from math import isfinite
+from typing import NamedTuple, cast
 
 from billing.ports import MetricSeries
 from policies.core.facts import InstanceFacts
 from policies.core.quantities import Limit
 
 GPU_SIGNALS = frozenset({"gpu_utilization", "gpu_memory_used"})
-SIGNALS = ("gpu_utilization", "gpu_memory_used", "cpu_utilization", "network", "disk")
-#: Share of the expected samples that must exist in a window.
-COVERAGE = Fraction(4, 5)
+#: Percent of the expected samples that must exist in a window.
+COVERAGE_PCT = 80
+#: A series without samples for this many periods was not seen to be quiet before.
+GAP_PERIODS = 3
+PERIOD_DEFAULT_S = 60
+
+Cache = dict[object, object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
-    """One signal of one part over one window.
+class Samples(NamedTuple):
+    """The usable samples of one series, apart and in order of time."""
+
+    part: str
+    times: Sequence[datetime]
+    values: Sequence[float]
+    period_s: int
+
+
+class Reading(NamedTuple):
+    """One part of one signal over a window.
 
     Attributes:
         part: GPU index; "" for the whole instance.
-        highest / mean: None without samples.
+        is_covered: Enough of the expected samples exist to judge by.
+        highest: None without samples.
         last_at: Instant of the last sample in the window.
     """
 
     part: str
-    samples: int
-    expected: int
+    is_covered: bool
     highest: float | None
-    mean: float | None
     last_at: datetime | None
-
-    @property
-    def is_covered(self) -> bool:
-        """Tell whether enough of the expected samples exist to judge by."""
-        return self.samples >= ceil(COVERAGE * self.expected)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,104 +72,144 @@ class Activity:
     last_at: Mapping[str, datetime]
 
 
-Cache = dict[object, object]
+class Watch:
+    """Some limits held against instances over ``(start, now]``.
+
+    Made once per policy; what it computes is shared through the cache with every
+    policy that asks the same.
+    """
+
+    def __init__(
+        self, limits: Mapping[str, Limit], start: datetime, now: datetime, cache: Cache
+    ) -> None:
+        self.limits = limits
+        self.start = start
+        self.now = now
+        self._cache = cache
+        self._key = (tuple(limits.items()), start, now)
+
+    def activity(self, one: InstanceFacts) -> Activity:
+        """Judge one instance by every named signal."""
+        key = (self._key, _name(one))
+        found = self._cache.get(key)
+        if found is None:
+            found = self._cache[key] = self._activity(one)
+        return cast("Activity", found)
+
+    def _activity(self, one: InstanceFacts) -> Activity:
+        busy: list[str] = []
+        missing: list[str] = []
+        highest: dict[str, float] = {}
+        last_at: dict[str, datetime] = {}
+        quiet_gpus = known_gpus = 0
+        for signal, limit in self.limits.items():
+            if one.gpus == 0 and signal in GPU_SIGNALS:
+                continue
+            found = self._readings(one, signal)
+            seen = [reading for reading in found if reading.highest is not None]
+            if seen:
+                top = highest[signal] = max(reading.highest or 0.0 for reading in seen)
+                last_at[signal] = max(reading.last_at or self.start for reading in seen)
+                if not limit.holds(top):
+                    busy.append(signal)
+            covered = [reading for reading in seen if reading.is_covered]
+            lack = _lack(signal, len(covered), one.gpus)
+            if lack:
+                missing.append(lack)
+            if signal == "gpu_utilization":
+                known_gpus = len(covered)
+                quiet_gpus = sum(limit.holds(r.highest or 0.0) for r in covered)
+        return Activity(
+            busy=tuple(busy),
+            missing=tuple(missing),
+            quiet_gpus=quiet_gpus,
+            known_gpus=known_gpus,
+            highest=highest,
+            last_at=last_at,
+        )
+
+    def mean(self, one: InstanceFacts, signal: str) -> float | None:
+        """Return the mean of a signal of a whole instance; None unless well covered."""
+        means = []
+        for samples in _samples(one, signal, self._cache):
+            first, last = self._window(samples)
+            if self._is_covered(samples, last - first):
+                means.append(sum(samples.values[first:last]) / (last - first))
+        return max(means, default=None)
+
+    def _readings(self, one: InstanceFacts, signal: str) -> Iterable[Reading]:
+        """Summarise a signal, one reading per part."""
+        parts: dict[str, Reading] = {}
+        for samples in _samples(one, signal, self._cache):
+            reading = self._reading(samples)
+            known = parts.get(reading.part)
+            parts[reading.part] = _joined(known, reading) if known else reading
+        return parts.values()
+
+    def _reading(self, samples: Samples) -> Reading:
+        first, last = self._window(samples)
+        if first >= last:
+            return Reading(samples.part, False, None, None)  # noqa: FBT003 (a tuple)
+        return Reading(
+            samples.part,
+            self._is_covered(samples, last - first),
+            max(samples.values[first:last]),
+            samples.times[last - 1],
+        )
+
+    def _window(self, samples: Samples) -> tuple[int, int]:
+        times = samples.times
+        last = len(times)
+        if times and times[-1] > self.now:
+            last = bisect_right(times, self.now)
+        return bisect_right(times, self.start, 0, last), last
+
+    def _is_covered(self, samples: Samples, number: int) -> bool:
+        length = (self.now - self.start) // timedelta(seconds=samples.period_s)
+        return number > 0 and number * 100 >= max(1, length) * COVERAGE_PCT
 
 
-def readings(
-    one: InstanceFacts, signal: str, start: datetime, now: datetime, *, cache: Cache
-) -> tuple[Reading, ...]:
-    """Summarise a signal over ``(start, now]``, one reading per part."""
+def _name(one: InstanceFacts) -> tuple[str, str, str]:
     instance = one.instance
-    key = (instance.account, instance.region, instance.resource_id, signal, start)
+    return (instance.account, instance.region, instance.resource_id)
+
+
+def _samples(one: InstanceFacts, signal: str, cache: Cache) -> Sequence[Samples]:
+    """Return the usable samples of a signal, prepared once per evaluation."""
+    key = (signal, _name(one))
     found = cache.get(key)
-    if isinstance(found, tuple):
-        return found
-    parts: dict[str, Reading] = {}
-    for series in one.series:
-        if series.signal != signal:
-            continue
-        reading = _reading(series, start, now)
-        known = parts.get(series.part)
-        parts[series.part] = reading if known is None else _joined(known, reading)
-    result = tuple(parts[part] for part in sorted(parts))
-    cache[key] = result
-    return result
+    if found is None:
+        found = cache[key] = [
+            _usable(series) for series in one.series if series.signal == signal
+        ]
+    return cast("Sequence[Samples]", found)
 
 
-def _reading(series: MetricSeries, start: datetime, now: datetime) -> Reading:
-    points = series.points
-    first = bisect_right(points, start, key=_at)
-    last = bisect_right(points, now, key=_at)
-    usable = [point for point in points[first:last] if isfinite(point[1])]
-    values = [value for _, value in usable if value >= 0]
-    step = series.period_s if series.period_s > 0 else 60
-    samples = len({at for at, value in usable if value >= 0})
-    return Reading(
-        part=series.part,
-        samples=samples,
-        expected=max(1, int((now - start).total_seconds()) // step),
-        highest=max(values, default=None),
-        mean=sum(values) / len(values) if values else None,
-        last_at=usable[-1][0] if usable else None,
-    )
-
-
-def _at(point: tuple[datetime, float]) -> datetime:
-    return point[0]
+def _usable(series: MetricSeries) -> Samples:
+    """Leave out what is no number, negative, or a second sample of one instant."""
+    period_s = series.period_s if series.period_s > 0 else PERIOD_DEFAULT_S
+    times = [at for at, _ in series.points]
+    values = [value for _, value in series.points]
+    is_clean = not values or (isfinite(sum(values)) and min(values) >= 0)
+    if not is_clean or len(set(times)) < len(times):
+        highest: dict[datetime, float] = {}
+        for at, value in series.points:
+            if isfinite(value) and value >= 0:
+                highest[at] = max(value, highest.get(at, 0.0))
+        times = sorted(highest)
+        values = [highest[at] for at in times]
+    return Samples(series.part, times, values, period_s)
 
 
 def _joined(left: Reading, right: Reading) -> Reading:
-    """Join two series of one part: the better covered one, the higher sample."""
-    better = max((left, right), key=lambda one: (one.samples, one.highest or 0))
+    """Join two series of one part: covered when either is, the higher sample."""
     both = [one.highest for one in (left, right) if one.highest is not None]
+    times = [one.last_at for one in (left, right) if one.last_at is not None]
     return Reading(
-        part=better.part,
-        samples=better.samples,
-        expected=better.expected,
-        highest=max(both, default=None),
-        mean=better.mean,
-        last_at=better.last_at,
-    )
-
-
-def activity_of(
-    one: InstanceFacts,
-    limits: Mapping[str, Limit],
-    start: datetime,
-    now: datetime,
-    *,
-    cache: Cache,
-) -> Activity:
-    """Judge one instance by every named signal over ``(start, now]``."""
-    busy: list[str] = []
-    missing: list[str] = []
-    highest: dict[str, float] = {}
-    last_at: dict[str, datetime] = {}
-    quiet_gpus = known_gpus = 0
-    for signal, limit in limits.items():
-        if signal in GPU_SIGNALS and one.gpus == 0:
-            continue
-        found = readings(one, signal, start, now, cache=cache)
-        covered = [reading for reading in found if reading.is_covered]
-        top = max((r.highest for r in found if r.highest is not None), default=None)
-        if top is not None:
-            highest[signal] = top
-            last_at[signal] = max(r.last_at for r in found if r.last_at is not None)
-            if not limit.holds(top):
-                busy.append(signal)
-        lack = _lack(signal, len(covered), one.gpus)
-        if lack:
-            missing.append(lack)
-        if signal == "gpu_utilization":
-            known_gpus = len(covered)
-            quiet_gpus = sum(limit.holds(r.highest or 0.0) for r in covered)
-    return Activity(
-        busy=tuple(busy),
-        missing=tuple(missing),
-        quiet_gpus=quiet_gpus,
-        known_gpus=known_gpus,
-        highest=highest,
-        last_at=last_at,
+        left.part,
+        left.is_covered or right.is_covered,
+        max(both, default=None),
+        max(times, default=None),
     )
 
 
@@ -178,38 +224,28 @@ def _lack(signal: str, covered: int, gpus: int | None) -> str:
     return f"{signal} of {gpus - covered} of {gpus} GPUs"
 
 
-def mean_of(
-    one: InstanceFacts, signal: str, start: datetime, now: datetime, *, cache: Cache
-) -> float | None:
-    """Return the mean of a signal of a whole instance; None unless well covered."""
-    found = readings(one, signal, start, now, cache=cache)
-    means = [r.mean for r in found if r.is_covered and r.mean is not None]
-    return max(means, default=None)
-
-
 def quiet_since(
-    one: InstanceFacts, limits: Mapping[str, Limit], now: datetime
+    one: InstanceFacts, limits: Mapping[str, Limit], now: datetime, *, cache: Cache
 ) -> datetime | None:
     """Return since when every sample of an instance has stayed within its limit."""
     starts = [
         start
-        for series in one.series
-        if series.signal in limits
-        for start in _quiet_starts(series, limits[series.signal], now)
+        for signal, limit in limits.items()
+        for samples in _samples(one, signal, cache)
+        if (start := _quiet_start(samples, limit, now)) is not None
     ]
     return max(starts, default=None)
 
 
-def _quiet_starts(
-    series: MetricSeries, limit: Limit, now: datetime
-) -> Iterable[datetime]:
+def _quiet_start(samples: Samples, limit: Limit, now: datetime) -> datetime | None:
     oldest: datetime | None = None
-    gap = timedelta(seconds=max(series.period_s, 60) * 3)
-    for at, value in reversed(series.points):
+    gap = timedelta(seconds=samples.period_s * GAP_PERIODS)
+    for at, value in zip(
+        reversed(samples.times), reversed(samples.values), strict=True
+    ):
         if at > now:
             continue
         if not limit.holds(value) or (oldest is not None and oldest - at > gap):
             break
         oldest = at
-    if oldest is not None:
-        yield oldest
+    return oldest

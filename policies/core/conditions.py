@@ -97,6 +97,11 @@ class Condition:
     names: tuple[str, ...]
     program: cel.Expression = field(repr=False, compare=False, hash=False)
 
+    @property
+    def is_about_job(self) -> bool:
+        """Tell whether it is the same for every instance of a job."""
+        return all(name in JOB_FIELDS for name in self.names)
+
     def holds(self, values: Mapping[str, object]) -> bool | None:
         """Evaluate over known values; None when a value it needs is unknown.
 

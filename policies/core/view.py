@@ -6,7 +6,7 @@ ten thousand instances once. Order and duplicates of the input leave no trace. P
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -94,7 +94,7 @@ def view_of(facts: Facts) -> View:
 
 
 def selects(
-    condition: Condition | None, values: Iterable[Mapping[str, object]]
+    condition: Condition | None, values: Sequence[Mapping[str, object]]
 ) -> bool | None:
     """Tell whether a `where:` holds for all of some instances; None when unknown.
 
@@ -103,7 +103,7 @@ def selects(
     if condition is None:
         return True
     result: bool | None = True
-    for some in values:
+    for some in values[:1] if condition.is_about_job else values:
         holds = condition.holds(some)
         if holds is False:
             return False

@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 from pydantic import Field, field_validator
 
 from policies.core.acting import planned
-from policies.core.activity import Activity, activity_of, mean_of, quiet_since
+from policies.core.activity import Activity, Cache, Watch, quiet_since
 from policies.core.document import WARN, AfterStep, AfterSteps, Part, PolicyBase
 from policies.core.fields import (
     Account,
@@ -110,6 +110,10 @@ class IdlePolicy(PolicyBase):
 def judge(policy: IdlePolicy, view: View, now: datetime) -> Judgement:
     """Return jobs and untagged instances that are idle, and those not judged."""
     judging = Judging(policy)
+    limits = policy.signals.limits
+    watch = Watch(limits, now - policy.for_, now, view.cache)
+    wait = min(policy.after_job_end or policy.for_, policy.for_)
+    after_end = Watch(limits, now - wait, now, view.cache)
     for group in view.groups:
         if all(one.gpus == 0 for one in group.instances):
             continue
@@ -124,7 +128,8 @@ def judge(policy: IdlePolicy, view: View, now: datetime) -> Judgement:
         elif group.stale:
             judging.miss(group, f"fresh facts of {', '.join(group.stale)}")
         else:
-            _judge_group(judging, policy, group, view, now)
+            chosen = after_end if _has_ended(policy, group, now) else watch
+            _judge_group(judging, policy, group, chosen, view.cache)
     return judging.result()
 
 
@@ -132,13 +137,11 @@ def _in_accounts(policy: IdlePolicy, group: Group) -> bool:
     return all(one.instance.account in policy.accounts for one in group.instances)
 
 
-def _window(policy: IdlePolicy, group: Group, now: datetime) -> timedelta:
-    """Return how long signals must have been quiet: shorter once the job has ended."""
+def _has_ended(policy: IdlePolicy, group: Group, now: datetime) -> bool:
+    """Tell whether the job ended long enough ago for less quiet time to do."""
     ended = group.facts.ended_at if group.facts else None
     wait = policy.after_job_end
-    if ended is None or wait is None or now - ended < wait:
-        return policy.for_
-    return min(wait, policy.for_)
+    return ended is not None and wait is not None and now - ended >= wait
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,43 +150,41 @@ class _Case:
 
     policy: IdlePolicy
     group: Group
-    view: View
-    now: datetime
-    window: timedelta
+    watch: Watch
+    cache: Cache
     activities: tuple[Activity, ...]
 
     @property
     def limits(self) -> Mapping[str, Limit]:
-        return self.policy.signals.limits
+        return self.watch.limits
+
+    @property
+    def now(self) -> datetime:
+        return self.watch.now
 
     @property
     def start(self) -> datetime:
-        return self.now - self.window
+        return self.watch.start
+
+    @property
+    def window(self) -> timedelta:
+        return self.now - self.start
 
 
 def _judge_group(
-    judging: Judging, policy: IdlePolicy, group: Group, view: View, now: datetime
+    judging: Judging, policy: IdlePolicy, group: Group, watch: Watch, cache: Cache
 ) -> None:
-    window = _window(policy, group, now)
-    activities = tuple(
-        activity_of(one, policy.signals.limits, now - window, now, cache=view.cache)
-        for one in group.instances
-    )
+    activities = tuple(watch.activity(one) for one in group.instances)
     case = _Case(
-        policy=policy,
-        group=group,
-        view=view,
-        now=now,
-        window=window,
-        activities=activities,
+        policy=policy, group=group, watch=watch, cache=cache, activities=activities
     )
     if any(activity.busy for activity in activities):
         advice = _advice(case)
         judging.findings += [advice] if advice else []
         return
     starts = [one.running_since for one in group.instances]
-    warm = window + policy.grace
-    if any(start is not None and now - start < warm for start in starts):
+    warm = case.window + policy.grace
+    if any(start is not None and case.now - start < warm for start in starts):
         return  # warming up: neither idle nor unknown
     missing = _missing(case)
     if missing:
@@ -290,7 +291,7 @@ def _limit_sentence(item: Evidence) -> str:
 def _since(case: _Case) -> datetime:
     """Return since when the whole group has been quiet, at the latest the window."""
     known = [
-        quiet_since(one, case.limits, case.now) or case.start
+        quiet_since(one, case.limits, case.now, cache=case.cache) or case.start
         for one in case.group.instances
     ]
     return min(max(known), case.start)
@@ -300,10 +301,7 @@ def _cpu_busy(case: _Case) -> float | None:
     """Return the mean CPU utilisation when it tells of waiting; None otherwise."""
     if "cpu_utilization" in case.limits:
         return None
-    means = (
-        mean_of(one, "cpu_utilization", case.start, case.now, cache=case.view.cache)
-        for one in case.group.instances
-    )
+    means = (case.watch.mean(one, "cpu_utilization") for one in case.group.instances)
     top = max((mean for mean in means if mean is not None), default=0.0)
     return top if top >= CPU_BUSY_PCT else None
 

@@ -16,7 +16,7 @@ from pydantic import Field, field_validator, model_validator
 
 from billing.core.periods import rfc3339
 from policies.core.acting import planned
-from policies.core.activity import activity_of
+from policies.core.activity import Watch
 from policies.core.document import WARN, BeforeStep, BeforeSteps, PolicyBase
 from policies.core.expiry import TTL_TAG, ExpiryError, parse_expiry
 from policies.core.fields import Account, Duration, Flag, InstanceCondition, Zone
@@ -202,11 +202,8 @@ def _finding(
 
 def _works(group: Group, view: View, now: datetime) -> str:
     """Say whether it works or nobody knows; "" when it is known to be quiet."""
-    start = now - ACTIVITY_WINDOW
-    seen = [
-        activity_of(one, _QUIET, start, now, cache=view.cache)
-        for one in group.instances
-    ]
+    watch = Watch(_QUIET, now - ACTIVITY_WINDOW, now, view.cache)
+    seen = [watch.activity(one) for one in group.instances]
     if any(activity.busy for activity in seen):
         return "still uses its GPUs"
     if any(activity.missing for activity in seen):
