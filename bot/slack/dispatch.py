@@ -44,15 +44,15 @@ def handle(
     rejected = check_request(plain, body, secret=secret, now=now)
     if rejected is not None:
         return HttpAnswer(status=rejected.status, rejected=rejected)
+    return dispatch_checked(app, headers, body)
+
+
+def dispatch_checked(app: App, headers: Mapping[str, str], body: bytes) -> HttpAnswer:
+    """Hand a request that passed ``check_request`` to Bolt; signed nonsense is 400."""
     try:
         request = BoltRequest(body=body.decode("utf-8"), headers=dict(headers))
         response = app.dispatch(request)
     except Exception:  # noqa: BLE001 - Bolt raises on bodies that no Slack sends
         return HttpAnswer(status=UNREADABLE.status, rejected=UNREADABLE)
-    return HttpAnswer(
-        status=response.status,
-        body=response.body or "",
-        headers={
-            name: values[0] for name, values in response.headers.items() if values
-        },
-    )
+    first = {name: values[0] for name, values in response.headers.items() if values}
+    return HttpAnswer(status=response.status, body=response.body or "", headers=first)

@@ -7,6 +7,7 @@ from datetime import datetime
 
 from bot.views.answers import Json, Message
 from bot.views.blocks import bullets, context, fields, header, section
+from bot.views.limits import fit_one
 from bot.views.people import People, who
 from bot.views.text import escape, fallback, name, plain
 from bot.views.words import ago, amount, duration, instant, plural
@@ -58,7 +59,7 @@ def finding_alert(finding: Finding, *, people: People, now: datetime) -> Message
     ]
     stake = "" if finding.cost_at_stake is None else f", {_stake(finding)} at stake"
     text = f"{fallback(title, most=140)}{stake}"
-    return Message(text=text, blocks=tuple(blocks))
+    return fit_one(Message(text=text, blocks=tuple(blocks)))
 
 
 def finding_resolved(finding: Finding, *, people: People, now: datetime) -> Message:
@@ -69,7 +70,8 @@ def finding_resolved(finding: Finding, *, people: People, now: datetime) -> Mess
     done = f":white_check_mark: *Resolved*{owner} at {instant(now)}, after {lasted}."
     small = f"Policy {name(finding.policy)}, {subject_line(finding.subject)}."
     blocks = (header(title), section(done), context(small))
-    return Message(text=f"Resolved: {fallback(title, most=140)}", blocks=blocks)
+    text = f"Resolved: {fallback(title, most=140)}"
+    return fit_one(Message(text=text, blocks=blocks))
 
 
 def kind_name(kind: str) -> str:

@@ -21,6 +21,7 @@ from bot.views.blocks import (
     section,
 )
 from bot.views.estimate import alternatives_block, limit
+from bot.views.limits import fit_one
 from bot.views.people import People, who, who_all
 from bot.views.text import escape, fallback, name, plain
 from bot.views.words import amount, duration, hours, instant, plural
@@ -30,6 +31,7 @@ APPROVE = "approval_approve"
 DENY = "approval_deny"
 _VALUE = re.compile(r"(apr-[0-9a-z]{4,32}):([0-9]{1,6})")
 _REQUESTS_MAX = 20
+_VOTES_MAX = 9
 
 _DECIDED = {
     RequestState.APPROVED: (":white_check_mark:", "Approved"),
@@ -77,7 +79,8 @@ def approval_card(
         actions(f"approval:{button_value(request)}", _buttons(request)),
         context(_basis(request)),
     ]
-    return Message(text=f"Approval needed: {_summary(request)}", blocks=tuple(blocks))
+    text = f"Approval needed: {_summary(request)}"
+    return fit_one(Message(text=text, blocks=tuple(blocks)))
 
 
 def decided_card(request: ApprovalRequest, *, people: People) -> Message:
@@ -93,7 +96,8 @@ def decided_card(request: ApprovalRequest, *, people: People) -> Message:
         *_votes(request, people=people),
         context(_basis(request)),
     ]
-    return Message(text=f"{word}: {_summary(request)}", blocks=tuple(blocks))
+    text = f"{word}: {_summary(request)}"
+    return fit_one(Message(text=text, blocks=tuple(blocks)))
 
 
 def _by(request: ApprovalRequest, people: People) -> str:
@@ -193,7 +197,9 @@ def _votes(request: ApprovalRequest, *, people: People) -> list[Json]:
         for vote in request.votes
     ]
     yes = sum(vote.verdict is Verdict.APPROVE for vote in request.votes)
-    return [context(f"{yes} of {plural(required, 'approval')} so far.", *lines)]
+    return [
+        context(f"{yes} of {plural(required, 'approval')} so far.", *lines[:_VOTES_MAX])
+    ]
 
 
 def _buttons(request: ApprovalRequest) -> list[Json]:

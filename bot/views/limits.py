@@ -55,6 +55,11 @@ def fit(message: Message, *, messages_max: int = MESSAGES_MAX) -> tuple[Message,
     )
 
 
+def fit_one(message: Message) -> Message:
+    """Return one message that Slack accepts: for posts that are rewritten later."""
+    return fit(message, messages_max=1)[0]
+
+
 def _texts(text: str, count: int) -> list[str]:
     short = cut(text, TEXT_CHARS_MAX) or "gpucost"
     if count <= 1:

@@ -21,7 +21,7 @@ from bot.views.digest import digest
 from bot.views.errors import ask_error, bad_usage, failed, needs_export, not_available
 from bot.views.estimate import estimate_answer
 from bot.views.limits import fit
-from bot.views.native import table, without_native
+from bot.views.native import Cell, table, without_native
 from bot.views.refusal import click_refused, unknown_request, vote_counted
 from bot.views.status import findings_list, paused
 from deploy.sandbox.slack.blocks import block_problems
@@ -141,7 +141,7 @@ def _other_messages(text: str) -> Iterator[Message]:
     yield needs_export(text)
     yield not_available(text)
     yield paused(text, since=NOW, reason=text, people=NOBODY)
-    rows = [[text, usd("1")]] * 3
+    rows: list[list[Cell]] = [[text, usd("1")]] * 3
     yield Message(text="table", blocks=(table(text, [text, text], rows),))
 
 
@@ -167,6 +167,36 @@ def test_hostile_text_rings_nobody_and_links_nowhere(part: int) -> None:
                 assert mentions_of(post) == (), (text[:80], post)
                 assert block_problems(post["blocks"]) == [], (text[:80], post)
                 assert 0 < len(post["text"]) <= 3000
+
+
+def _posted_whole(text: str) -> Iterator[Message]:
+    """Alerts and cards are posted whole and rewritten later."""
+    finding = make_finding(
+        owner=text,
+        explanation=(text,) * 20,
+        evidence=(Evidence(name=text, value=text),) * 20,
+    )
+    votes = tuple(make_vote(f"{text}{index}", reason=text) for index in range(30))
+    request = make_request(
+        reason=text, votes=votes, rule=make_rule(*(text,) * 30, required=40)
+    )
+    yield finding_alert(finding, people=NOBODY, now=NOW)
+    yield finding_resolved(finding, people=NOBODY, now=NOW)
+    yield approval_card(request, people=NOBODY, now=NOW)
+    ended = make_request(state=RequestState.APPROVED, votes=votes, reason=text)
+    yield decided_card(ended, people=NOBODY)
+
+
+@pytest.mark.parametrize("text", ["x" * 10_000, "& < > " * 2_000, "<!channel>\n" * 900])
+def test_alerts_and_cards_are_valid_without_being_split(text: str) -> None:
+    for message in _posted_whole(text):
+        assert block_problems(list(message.blocks)) == []
+
+
+def test_card_with_endless_text_keeps_its_buttons() -> None:
+    *_, card, _ = _posted_whole("& < > " * 2_000)
+
+    assert "actions" in {block["type"] for block in card.blocks}
 
 
 def test_every_mrkdwn_text_is_taken_as_it_is() -> None:

@@ -5,7 +5,7 @@ import pytest
 from bot.ports import Message
 from bot.views.blocks import columns, context, fields, header, section
 from bot.views.limits import BLOCKS_MAX, SECTION_CHARS_MAX, cut, fit, split_text
-from bot.views.native import bar_chart, bars, has_native, table, without_native
+from bot.views.native import Cell, bar_chart, bars, has_native, table, without_native
 from deploy.sandbox.slack.blocks import block_problems
 from tests.builders_bot import usd
 
@@ -118,7 +118,7 @@ def test_chart_keeps_the_newest_twenty_days_with_different_labels() -> None:
 
 
 def test_table_beyond_its_limit_is_counted() -> None:
-    rows = [[f"job-{index}", usd("1")] for index in range(150)]
+    rows: list[list[Cell]] = [[f"job-{index}", usd("1")] for index in range(150)]
 
     blocks = [
         block
