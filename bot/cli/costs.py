@@ -62,7 +62,7 @@ def cost(
     last = day_option(format_, "--until", until)
     with errors_told(format_):
         from billing.core.charges import Metric
-        from bot.use_cases.cost import CostQuestion
+        from bot.use_cases.parts import CostQuestion
         from bot.views import documents, terminal
         from bot.wiring.application import open_application
 

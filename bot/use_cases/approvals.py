@@ -7,7 +7,7 @@ compare-and-set, and its audit event and the rewritten card commit with it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -15,9 +15,9 @@ from billing.core.errors import GpucostError
 from billing.core.estimate import Estimate, EstimateRequest
 from billing.core.money import Money
 from billing.ports import JobRecord
-from bot.ports import Directory, Json, OutboxMessage, Store, UnitOfWork
-from bot.views.answers import Message
-from bot.views.approval import approval_card, decided_card
+from bot.ports import Directory, Json, Store, UnitOfWork
+from bot.use_cases.cards import card_key, people_names, post, rewrite_card
+from bot.views.approval import approval_card
 from policies.core.approvals import (
     ApprovalRequest,
     ApprovalRule,
@@ -99,32 +99,6 @@ class VoteOutcome:
     left: int = 0
 
 
-def people_names(
-    unit: UnitOfWork, requests: Sequence[ApprovalRequest], *, prefer: str = "slack_id"
-) -> Mapping[str, str]:
-    """Return what to show for each pseudonym of requests: what is preferred, if known."""
-    keys = {
-        key
-        for one in requests
-        for key in (
-            one.requester, one.caller, one.owner, one.decided_by,
-            *(vote.person_id for vote in one.votes),
-        )
-        if key
-    }  # fmt: skip
-    names: dict[str, str] = {}
-    for key in sorted(keys):
-        known = unit.people.lookup(key) or {}
-        order = (prefer, "slack_id", "email", "name")
-        names[key] = next((known[one] for one in order if known.get(one)), "")
-    return {key: value for key, value in names.items() if value}
-
-
-def card_key(request: ApprovalRequest) -> str:
-    """Return the outbox key of a request's card."""
-    return f"approval:{request.request_id}:{request.version}:card"
-
-
 def file_request(
     store: Store,
     ask: Ask,
@@ -155,7 +129,7 @@ def file_request(
         if stored.state is RequestState.PENDING and channel:
             names = people_names(unit, [stored])
             card = approval_card(stored, people=names, now=now)
-            unit.outbox.put(_post(card_key(stored), channel, card), now)
+            unit.outbox.put(post(card_key(stored), channel, card), now)
         return stored
 
 
@@ -289,7 +263,7 @@ def _after_vote(
     required = request.rule.tier.required if request.rule else 1
     yes = sum(one.verdict is Verdict.APPROVE for one in votes)
     if state is RequestState.PENDING:
-        _rewrite_card(unit, voted, channel, now)
+        rewrite_card(unit, voted, channel, now)
         return VoteOutcome(request=voted, left=max(required - yes, 0))
     decided = _decide(unit, voted, state, by=word.person_id, channel=channel, now=now)
     if decided is None:
@@ -318,7 +292,7 @@ def _decide(
         data={"version": request.version},
         now=now,
     )
-    _rewrite_card(unit, decided, channel, now)
+    rewrite_card(unit, decided, channel, now)
     return decided
 
 
@@ -387,33 +361,3 @@ def _audit_data(request: ApprovalRequest) -> Json:
         "owner": request.owner,
         "state": request.state.value,
     }
-
-
-def _post(key: str, channel: str, message: Message) -> OutboxMessage:
-    payload: Json = {"text": message.text, "blocks": [*message.blocks]}
-    return OutboxMessage(key=key, kind="post", channel=channel, payload=payload)
-
-
-def _rewrite_card(
-    unit: UnitOfWork, request: ApprovalRequest, channel: str, now: datetime
-) -> None:
-    """Queue the card's new face; the last one queued is what people end up seeing."""
-    original = card_key(request)
-    if unit.outbox.find(original) is None:
-        return
-    names = people_names(unit, [request])
-    card = (
-        approval_card(request, people=names, now=now)
-        if request.state is RequestState.PENDING
-        else decided_card(request, people=names)
-    )
-    unit.outbox.put(
-        OutboxMessage(
-            key=f"{original}:{request.state.value}:{len(request.votes)}",
-            kind="update",
-            channel=channel,
-            payload={"text": card.text, "blocks": [*card.blocks]},
-            ref=original,
-        ),
-        now,
-    )

@@ -10,16 +10,16 @@ from datetime import date, datetime, timedelta
 from billing.core.attribution import TagKeys
 from billing.core.charges import BUCKET_PREFIX, Bucket
 from billing.core.errors import GpucostError
-from billing.core.money import Money, total
+from billing.core.money import Money, Rate, total
 from billing.core.periods import Period, day_of, start_of
 from billing.core.usage import ResourceKind
 from billing.ports import Freshness, JobRecord
 from bot.ports import OutboxMessage, Store, UnitOfWork
-from bot.use_cases.cost import (
+from bot.use_cases.cost import burn_of
+from bot.use_cases.parts import (
     CostQuestion,
     Gathered,
     Part,
-    burn_of,
     by_day,
     gather,
     grouped,
@@ -28,6 +28,7 @@ from bot.use_cases.cost import (
 from bot.use_cases.pricing import PriceBook
 from bot.views.answers import DigestAnswer, Message, TopLine
 from policies.core.approvals import ApprovalRequest
+from policies.core.finding import Finding
 
 TOP_MAX = 5
 WEEK = timedelta(days=7)
@@ -105,11 +106,6 @@ def digest_answer(
     )
     records = {one.job: one for one in ledger.job_records()}
     counted = [part for part in jobs if not part.is_credit]
-    running = [
-        one
-        for one in ledger.open_intervals()
-        if one.kind is ResourceKind.INSTANCE and not scope.team
-    ]
     untagged = f"{BUCKET_PREFIX}{Bucket.UNTAGGED}"
     return DigestAnswer(
         label=scope.label,
@@ -129,16 +125,27 @@ def digest_answer(
         untagged=None
         if scope.team
         else total((p.amount for p in counted if p.key == untagged), prices.currency),
-        findings=tuple(
-            stored.finding
-            for stored in unit.journal.open_findings()
-            if not scope.team or stored.finding.team == scope.team
-        ),
+        findings=_findings(unit, scope),
         approvals=_approvals(unit, scope),
-        burn=None if scope.team else burn_of(running, prices),
+        burn=None if scope.team else _burn(unit, prices),
         estimated_days=tuple(day for day, _, is_open in by_day(jobs) if is_open),
         stale=tuple(stale),
         notes=tuple(f"not priced: {one.text}" for one in read.accrued.unknown),
+    )
+
+
+def _burn(unit: UnitOfWork, prices: PriceBook) -> Rate | None:
+    running = unit.ledger.open_intervals()
+    return burn_of(
+        [one for one in running if one.kind is ResourceKind.INSTANCE], prices
+    )
+
+
+def _findings(unit: UnitOfWork, scope: DigestScope) -> tuple[Finding, ...]:
+    return tuple(
+        stored.finding
+        for stored in unit.journal.open_findings()
+        if not scope.team or stored.finding.team == scope.team
     )
 
 

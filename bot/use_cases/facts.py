@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from billing.core.attribution import TagKeys, belongings
@@ -23,7 +23,8 @@ from billing.ports import (
     StoredObject,
 )
 from bot.ports import Store, UnitOfWork
-from bot.use_cases.cost import CostQuestion, burn_of, gather, grouped, parts_by
+from bot.use_cases.cost import burn_of
+from bot.use_cases.parts import CostQuestion, gather, grouped, parts_by
 from bot.use_cases.pricing import OwnPrice, PriceBook, price_book
 from policies.core.approvals import RequestState
 from policies.core.catalogue import Policy
@@ -212,31 +213,45 @@ def _jobs(
     }
     grants = _grants(unit, held)
     intervals = {one.resource_id: one for one in running}
-    facts = []
-    for job, members in sorted(held.items()):
-        record = records.get(job)
-        mine = [intervals[one.instance.resource_id] for one in members]
-        gpus = [one.gpus for one in members]
-        facts.append(
-            JobFacts(
-                job=job,
-                team=members[0].team,
-                owner=members[0].owner,
-                environment=members[0].environment,
-                spent=None
-                if job in unknown
-                else spent.get(job, Money.zero(prices.currency)),
-                rate=burn_of(mine, prices),
-                predicted=None,
-                instance_types=tuple(sorted({one.shape for one in mine})),
-                instances=len(members),
-                gpus=None if None in gpus else sum(gpu or 0 for gpu in gpus),
-                since=record.first_seen_at if record else None,
-                has_grant=job in grants,
-                grant_ends_at=grants.get(job),
-            )
+    nothing = Money.zero(prices.currency)
+    return tuple(
+        replace(
+            _job_facts(
+                job,
+                members,
+                [intervals[one.instance.resource_id] for one in members],
+                prices,
+            ),
+            spent=None if job in unknown else spent.get(job, nothing),
+            since=records[job].first_seen_at if job in records else None,
+            has_grant=job in grants,
+            grant_ends_at=grants.get(job),
         )
-    return tuple(facts)
+        for job, members in sorted(held.items())
+    )
+
+
+def _job_facts(
+    job: str,
+    members: Sequence[InstanceFacts],
+    running: Sequence[UsageInterval],
+    prices: PriceBook,
+) -> JobFacts:
+    """Return what a job holds now."""
+    gpus = [one.gpus for one in members]
+    return JobFacts(
+        job=job,
+        team=members[0].team,
+        owner=members[0].owner,
+        environment=members[0].environment,
+        spent=None,
+        rate=burn_of(running, prices),
+        predicted=None,
+        instance_types=tuple(sorted({one.shape for one in running})),
+        instances=len(members),
+        gpus=None if None in gpus else sum(gpu or 0 for gpu in gpus),
+        since=None,
+    )
 
 
 def _grants(unit: UnitOfWork, jobs: Iterable[str]) -> Mapping[str, datetime]:

@@ -10,7 +10,8 @@ from billing.core.money import Money
 from billing.core.periods import utc
 from billing.core.usage import ResourceKind, UsageInterval
 from billing.ports import BillLedger
-from bot.use_cases.cost import CostQuestion, burn_of, gather, grouped, parts_by
+from bot.use_cases.cost import burn_of
+from bot.use_cases.parts import CostQuestion, gather, grouped, parts_by
 from bot.use_cases.pricing import PriceBook
 from bot.views.answers import JobLine
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from bot.ports import OutboxMessage, Store, UnitOfWork
+from bot.ports import Store, UnitOfWork
+from bot.use_cases.cards import post
 from bot.views.alert import finding_alert, finding_resolved
-from bot.views.answers import Message
 from policies.core.catalogue import Policy
 from policies.core.decide import decide
 from policies.core.evaluate import evaluate
@@ -81,7 +81,7 @@ def _tell(
     opened = stored.opened_at.isoformat() if stored else now.isoformat()
     message = finding_alert(finding, people=routing.owners, now=now)
     key = f"finding:{finding.fingerprint}:{opened}:{last}"
-    unit.outbox.put(_post(key, channel, message), now)
+    unit.outbox.put(post(key, channel, message), now)
     unit.journal.mark_notified(finding.fingerprint, now)
 
 
@@ -95,9 +95,4 @@ def _tell_resolved(
     key = (
         f"finding:{stored.finding.fingerprint}:{stored.opened_at.isoformat()}:resolved"
     )
-    unit.outbox.put(_post(key, channel, message), now)
-
-
-def _post(key: str, channel: str, message: Message) -> OutboxMessage:
-    payload = {"text": message.text, "blocks": [*message.blocks]}
-    return OutboxMessage(key=key, kind="post", channel=channel, payload=payload)
+    unit.outbox.put(post(key, channel, message), now)

@@ -280,18 +280,19 @@ def approvals_text(
 
 def approval_text(one: ApprovalRequest, names: Mapping[str, str]) -> str:
     """Return what `gpucost approval show` prints."""
-    envelope = one.envelope
+    ask = one.envelope
+    shape = f"{ask.count} x {ask.instance_type}, {float(ask.hours):g} h"
+    span = f"{amount(one.low)} to {amount(one.high)}, expected {amount(one.expected)}"
     rows = [
         ("request", f"{one.request_id} (version {one.version})"),
         ("state", one.state.value),
-        ("run", f"{envelope.job}: {envelope.count} x {envelope.instance_type}, "
-                f"{float(envelope.hours):g} h, {envelope.purchase.value}, {envelope.region}"),
-        ("cost", f"{amount(one.low)} to {amount(one.high)}, expected {amount(one.expected)}"),
+        ("run", f"{ask.job}: {shape}, {ask.purchase.value}, {ask.region}"),
+        ("cost", span),
         ("requester", names.get(one.requester, one.requester) or UNKNOWN),
         ("reason", one.reason),
         ("policy", one.rule.policy if one.rule else "none asks for approval"),
         ("expires", when(one.expires_at) if one.expires_at else "never"),
-    ]  # fmt: skip
+    ]
     rows += [
         (
             vote.verdict.value,

@@ -18,9 +18,10 @@ from bot.clock import Now
 from bot.migrations import current, upgrade
 from bot.settings import Settings, load_settings
 from bot.unit_of_work import SqlStore
-from bot.use_cases.approvals import UnknownRequestError, people_names
+from bot.use_cases.approvals import UnknownRequestError
+from bot.use_cases.cards import people_names
 from bot.use_cases.control import pause, resume
-from bot.use_cases.cost import CostQuestion, ask_cost
+from bot.use_cases.cost import ask_cost
 from bot.use_cases.digest import (
     DigestScope,
     digest_answer,
@@ -31,6 +32,7 @@ from bot.use_cases.digest import (
 from bot.use_cases.estimate import estimate_run
 from bot.use_cases.freshness import stale_sources
 from bot.use_cases.jobs import job_lines
+from bot.use_cases.parts import CostQuestion
 from bot.use_cases.pricing import OwnPrice, price_book
 from bot.views.answers import Check, CostAnswer, DigestAnswer, EstimateAnswer, JobLine
 from bot.views.digest import digest

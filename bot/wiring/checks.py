@@ -6,7 +6,12 @@ from collections.abc import Callable, Sequence
 
 from sqlalchemy import text
 
-from billing.aws.identity import read_caller, try_payer_permissions, try_permissions
+from billing.aws.identity import (
+    Trial,
+    read_caller,
+    try_payer_permissions,
+    try_permissions,
+)
 from billing.core.errors import GpucostError
 from billing.core.money import Money
 from billing.core.periods import rfc3339
@@ -85,19 +90,19 @@ def _aws(application: Application) -> Sequence[Check]:
     for account in application.aws.accounts:
         for region in application.aws.regions:
             trials += try_permissions(application.aws.clients, account, region)
-    for trial in trials:
-        place = " ".join(part for part in (trial.account, trial.region) if part)
-        checks.append(
-            Check(
-                name=f"permission {trial.permission}",
-                ok=trial.is_allowed,
-                message=f"{place}: {trial.message or 'allowed'}",
-                fix=""
-                if trial.is_allowed
-                else f"allow {trial.permission}: deploy/aws/iam-read.json has the policy",
-            )
-        )
+    checks += [_permission(trial) for trial in trials]
     return checks
+
+
+def _permission(trial: Trial) -> Check:
+    place = " ".join(part for part in (trial.account, trial.region) if part)
+    fix = f"allow {trial.permission}: deploy/aws/iam-read.json has the policy"
+    return Check(
+        name=f"permission {trial.permission}",
+        ok=trial.is_allowed,
+        message=f"{place}: {trial.message or 'allowed'}",
+        fix="" if trial.is_allowed else fix,
+    )
 
 
 def _tags(application: Application) -> Sequence[Check]:

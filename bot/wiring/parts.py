@@ -13,7 +13,8 @@ from billing.ledger.database import open_database
 from bot.clock import Now, clock, system_now
 from bot.migrations import check, current, upgrade
 from bot.secrets import load_or_create_key
-from bot.settings import PriceOverride, Settings
+from bot.settings import Settings
+from bot.settings.sections import PriceOverride
 from bot.unit_of_work import SqlStore, StoreSettings
 from bot.use_cases.pricing import OwnPrice
 

@@ -15,11 +15,12 @@ from bot.ports import Directory, Message, OutboxMessage, SlackFailedError
 from bot.slack.directory import SlackDirectory
 from bot.slack.grammar import Question, Run
 from bot.slack.handlers import Answer, Ask, Click, ClickOutcome, Handlers, Refused
-from bot.use_cases.approvals import Ballot, UnknownRequestError, people_names
+from bot.use_cases.approvals import Ballot, UnknownRequestError
+from bot.use_cases.cards import people_names
 from bot.use_cases.control import pause, resume
-from bot.use_cases.cost import CostQuestion
 from bot.use_cases.digest import DigestScope, last_week, week_of
 from bot.use_cases.estimate import plan_of
+from bot.use_cases.parts import CostQuestion
 from bot.views import status
 from bot.views.answers import AskError
 from bot.views.approval import request_filed, requests_list

@@ -12,7 +12,8 @@ from threading import Event, Lock
 import structlog
 
 from bot.ports import Directory
-from bot.settings import DigestSection, child_environment
+from bot.settings import child_environment
+from bot.settings.sections import DigestSection
 from bot.use_cases.digest import DigestScope, last_week, queue_digest
 from bot.use_cases.due import Calendar, Every, Schedule
 from bot.use_cases.facts import gather_facts

@@ -1,0 +1,327 @@
+"""The pieces of an answer about cost: billed cells and accrued ones, never both.
+
+A day that is not complete counts from running time x price; where the inventory did not
+watch that day, the bill so far may stand in for it, and is called provisional too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from billing.core.accrual import Accrued, AccruedCell, accrue, price_keys
+from billing.core.attribution import TagKeys, normalise_job
+from billing.core.charges import BUCKET_PREFIX, Bucket, Metric, PricingCategory, Source
+from billing.core.completeness import gpu_hours_by_day
+from billing.core.fleet import Lifecycle
+from billing.core.money import Money
+from billing.core.periods import DAY, Period, day_of, month_start, start_of
+from billing.core.usage import UsageInterval
+from billing.ports import BillLedger, CostCellOfDay, NeedsExportError
+from bot.use_cases.pricing import PriceBook
+from bot.views.answers import CostGroup
+
+_PRICING = {
+    Lifecycle.ON_DEMAND: PricingCategory.STANDARD,
+    Lifecycle.SPOT: PricingCategory.DYNAMIC,
+    Lifecycle.CAPACITY_BLOCK: PricingCategory.COMMITTED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostQuestion:
+    """What somebody asks.
+
+    Attributes:
+        job / team / account: Filters; "" for none.
+        by: A dimension to break down by; "" for none.
+        since / until: UTC billing days, half-open; None: the current month up to now.
+        is_net: Credits and refunds included.
+    """
+
+    job: str = ""
+    team: str = ""
+    account: str = ""
+    by: str = ""
+    since: date | None = None
+    until: date | None = None
+    metric: Metric = Metric.EFFECTIVE
+    is_net: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One piece of an answer, before it is summed.
+
+    Attributes:
+        is_open: True for what is provisional.
+    """
+
+    key: str
+    account: str
+    day: date
+    amount: Money
+    is_open: bool
+    is_credit: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """Everything read for one window and filter, once.
+
+    Attributes:
+        bill_days: ``(account, day)`` not complete and not watched: the bill so far counts.
+    """
+
+    ledger: BillLedger
+    period: Period
+    through: Mapping[str, datetime]
+    bill_days: frozenset[tuple[str, date]]
+    accrued: Accrued
+    intervals: Sequence[UsageInterval]
+    prices: PriceBook
+    teams: Mapping[str, str]
+    now: datetime
+
+    @property
+    def days(self) -> tuple[date, date]:
+        """Return the billing days of the window, half-open."""
+        return _days(self.period)
+
+
+def window(question: CostQuestion, now: datetime) -> Period:
+    """Return the window asked for: by default the current UTC month up to now."""
+    since = question.since or month_start(day_of(now))
+    end = now if question.until is None else min(start_of(question.until), now)
+    start = start_of(since)
+    return Period(start, max(start, end))
+
+
+def _days(period: Period) -> tuple[date, date]:
+    last = day_of(period.end)
+    until = last if period.end == start_of(last) else last + DAY
+    return day_of(period.start), until
+
+
+def gather(
+    ledger: BillLedger,
+    question: CostQuestion,
+    *,
+    prices: PriceBook,
+    keys: TagKeys,
+    now: datetime,
+) -> Gathered:
+    """Read what a window and its filter need, once."""
+    period = window(question, now)
+    through = ledger.billed_through()
+    job = normalise_job(question.job)
+    teams = {} if job else {one.job: one.team for one in ledger.job_records()}
+    intervals = [
+        one
+        for one in ledger.intervals(_unbilled(ledger, period, through), job=job or None)
+        if question.account in {"", one.account}
+    ]
+    ids = {one.resource_id for one in intervals} | {one.parent_id for one in intervals}
+    wanted = {key for one in intervals for key in price_keys(one)}
+    accrued = accrue(
+        intervals,
+        ledger.tags(sorted(ids - {""})),
+        prices.over(wanted, period),
+        period,
+        now=now,
+        keys=keys,
+        billed_through=through,
+    )
+    bill_days = _bill_days(ledger, period, through, now)
+    return Gathered(
+        ledger=ledger,
+        period=period,
+        through=through,
+        bill_days=bill_days,
+        accrued=_of_question(
+            accrued, question, job=job, teams=teams, bill_days=bill_days
+        ),
+        intervals=intervals,
+        prices=prices,
+        teams=teams,
+        now=now,
+    )
+
+
+def _unbilled(
+    ledger: BillLedger, period: Period, through: Mapping[str, datetime]
+) -> Period:
+    """Return the part of a period that may be provisional in some account.
+
+    Running time that is billed everywhere is not even read: a job of a year has
+    thousands of intervals.
+    """
+    watched = {
+        one.account
+        for one in ledger.freshness()
+        if one.source is Source.INVENTORY and one.account
+    }
+    since = min(
+        (through.get(one, period.start) for one in watched), default=period.start
+    )
+    return Period(min(max(since, period.start), period.end), period.end)
+
+
+def _bill_days(
+    ledger: BillLedger, period: Period, through: Mapping[str, datetime], now: datetime
+) -> frozenset[tuple[str, date]]:
+    """Return open days for which the bill so far speaks, because nobody watched.
+
+    Days before the inventory began know only what still ran when it did; the side that
+    saw more instance hours counts, for the whole account, never both.
+    """
+    watched = ledger.watched_since()
+    open_days: dict[str, list[date]] = {}
+    for stored in ledger.stored_days(Source.COST_EXPLORER, *_days(period)):
+        began = watched.get(stored.account)
+        is_watched = began is not None and stored.day >= day_of(began)
+        if not is_watched and not _is_complete(stored.account, stored.day, through):
+            open_days.setdefault(stored.account, []).append(stored.day)
+    return frozenset(
+        (account, day)
+        for account, days in open_days.items()
+        for day in _better_billed(ledger, account, days, now)
+    )
+
+
+def _better_billed(
+    ledger: BillLedger, account: str, days: Sequence[date], now: datetime
+) -> list[date]:
+    since, until = min(days), max(days) + DAY
+    span = Period(start_of(since), start_of(until))
+    known = [one for one in ledger.intervals(span) if one.account == account]
+    seen = gpu_hours_by_day(known, since, until, now)
+    billed = ledger.billed_instance_hours(account, since, until)
+    return [day for day in days if billed.get(day, 0.0) >= seen.get(day, 0.0)]
+
+
+def _is_complete(account: str, day: date, through: Mapping[str, datetime]) -> bool:
+    return account in through and start_of(day + DAY) <= through[account]
+
+
+def _of_question(
+    accrued: Accrued,
+    question: CostQuestion,
+    *,
+    job: str,
+    teams: Mapping[str, str],
+    bill_days: frozenset[tuple[str, date]],
+) -> Accrued:
+    """Keep what the filter asks for, without the days the bill stands in for."""
+
+    def fits(name: str) -> bool:
+        if job:
+            return name == job
+        return not question.team or (name != "" and teams.get(name) == question.team)
+
+    cells = tuple(
+        cell
+        for cell in accrued.cells
+        if fits(cell.key.job) and (cell.key.account, cell.key.day) not in bill_days
+    )
+    unknown = tuple(one for one in accrued.unknown if fits(one.job))
+    return Accrued(cells=cells, unknown=unknown, free=accrued.free)
+
+
+def parts_by(read: Gathered, question: CostQuestion, by: str) -> list[Part]:
+    """Return the pieces of an answer keyed by a dimension, billed and provisional."""
+    since, until = read.days
+    cells = read.ledger.cells(
+        by,
+        since,
+        until,
+        job=normalise_job(question.job) or None,
+        team=question.team or None,
+        account=question.account or None,
+    )
+    billed = [
+        part
+        for part in (_billed(cell, read, question.metric) for cell in cells)
+        if part
+    ]
+    # List cost of running time is its price before the organisation's discounts; the
+    # accrual holds the organisation's own, so no list figure is claimed for it.
+    if question.metric is Metric.LIST and read.accrued.cells:
+        raise NeedsExportError("list cost of days that are not billed yet is not known")
+    accrued = [_accrued(cell, read, by) for cell in read.accrued.cells]
+    return [*billed, *accrued]
+
+
+def _billed(cell: CostCellOfDay, read: Gathered, metric: Metric) -> Part | None:
+    complete = _is_complete(cell.account, cell.day, read.through)
+    if not complete and (cell.account, cell.day) not in read.bill_days:
+        return None
+    return Part(
+        key=cell.key,
+        account=cell.account,
+        day=cell.day,
+        amount=_amount(cell, metric),
+        is_open=not complete,
+        is_credit=cell.is_credit,
+    )
+
+
+def _amount(cell: CostCellOfDay, metric: Metric) -> Money:
+    if metric is Metric.BILLED:
+        return cell.billed
+    if metric is Metric.EFFECTIVE:
+        return cell.effective
+    if cell.list_cost is None:
+        raise NeedsExportError("Cost Explorer does not tell list cost")
+    return cell.list_cost
+
+
+def _accrued(cell: AccruedCell, read: Gathered, by: str) -> Part:
+    key = cell.key
+    names = {
+        "": "",
+        "job": key.job or f"{BUCKET_PREFIX}{Bucket.UNTAGGED}",
+        "team": read.teams.get(key.job, "")
+        if key.job
+        else f"{BUCKET_PREFIX}{Bucket.UNTAGGED}",
+        "category": key.cost_category.value,
+        "account": key.account,
+        "region": key.region,
+        "purchase": _PRICING[key.lifecycle].value,
+    }
+    if by not in names:
+        raise NeedsExportError(f"days that are not billed yet cannot be told by {by}")
+    return Part(
+        key=names[by],
+        account=key.account,
+        day=key.day,
+        amount=cell.amount,
+        is_open=True,
+    )
+
+
+def grouped(parts: Iterable[Part], *, is_net: bool = False) -> tuple[CostGroup, ...]:
+    """Sum pieces by key: by total descending, then key."""
+    sums: dict[str, list[Money]] = {}
+    for part in parts:
+        if part.is_credit and not is_net:
+            continue
+        pair = sums.setdefault(part.key, [Money.zero(part.amount.currency)] * 2)
+        pair[part.is_open] = pair[part.is_open] + part.amount
+    groups = [
+        CostGroup(key=key, total=billed + open_, billed=billed, provisional=open_)
+        for key, (billed, open_) in sums.items()
+    ]
+    return tuple(sorted(groups, key=lambda group: (-group.total.nanos, group.key)))
+
+
+def by_day(parts: Iterable[Part]) -> tuple[tuple[date, Money, bool], ...]:
+    """Sum pieces by billing day before credits; True marks a day that may still move."""
+    sums: dict[date, tuple[Money, bool]] = {}
+    for part in parts:
+        if part.is_credit:
+            continue
+        amount, is_open = sums.get(part.day, (Money.zero(part.amount.currency), False))
+        sums[part.day] = (amount + part.amount, is_open or part.is_open)
+    return tuple((day, *sums[day]) for day in sorted(sums))
