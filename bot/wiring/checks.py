@@ -164,11 +164,9 @@ def _slack(application: Application) -> Sequence[Check]:
             fix="reinstall the app from deploy/slack/manifest.yaml" if missing else "",
         ),
     ]
-    for channel in dict.fromkeys(
-        (settings.config.slack.alerts, settings.config.slack.approvals)
-    ):
-        if channel:
-            checks.append(_channel(application, channel))
+    slack = settings.config.slack
+    named = dict.fromkeys(one for one in (slack.alerts, slack.approvals) if one)
+    checks += [_channel(application, channel) for channel in named]
     directory = slack_directory(client, home, application.store)
     _, unknown = directory.resolve(settings.config.slack.admins)
     checks.append(

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import json
+
+from billing.aws.permissions import READ_PERMISSIONS
+from tests.project import ROOT
+
+READ = json.loads((ROOT / "deploy" / "aws" / "iam-read.json").read_text("utf-8"))
+READING_VERBS = ("Get", "List", "Describe")
+#: Reads through another account's role; changes nothing there.
+NAMED_EXCEPTIONS = {"sts:AssumeRole"}
+
+
+def test_the_read_policy_allows_exactly_the_calls_that_reading_makes() -> None:
+    allowed = [
+        action for statement in READ["Statement"] for action in statement["Action"]
+    ]
+
+    assert sorted(allowed) == sorted(READ_PERMISSIONS)
+
+
+def test_the_read_policy_holds_only_verbs_that_read() -> None:
+    allowed = {
+        action for statement in READ["Statement"] for action in statement["Action"]
+    }
+
+    changing = {
+        action
+        for action in allowed - NAMED_EXCEPTIONS
+        if not action.partition(":")[2].startswith(READING_VERBS)
+    }
+    assert changing == set()
+
+
+def test_other_accounts_are_entered_by_the_read_role_alone() -> None:
+    (statement,) = (
+        one for one in READ["Statement"] if "sts:AssumeRole" in one["Action"]
+    )
+
+    assert statement["Resource"] == "arn:aws:iam::*:role/gpucost-read"
