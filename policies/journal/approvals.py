@@ -110,7 +110,7 @@ class SqlApprovals:
     def _requests(self, rows: Sequence[ApprovalRequestRow]) -> list[ApprovalRequest]:
         votes: dict[tuple[str, int], list[Vote]] = {}
         found = self._session.execute(
-            select(ApprovalVoteRow)
+            select(_VOTE)
             .where(_VOTE.c.request_id.in_([row.request_id for row in rows]))
             .order_by(_VOTE.c.vote_id)
         )

@@ -133,8 +133,9 @@ def test_a_restated_day_replaces_the_old_one_and_leaves_the_others(
 
 
 def test_a_restatement_leaves_the_old_total_on_record(store: SqlStore) -> None:
-    from billing.ledger.tables import DayVersionRow  # noqa: PLC0415
-    from sqlmodel import select  # noqa: PLC0415
+    from sqlmodel import select
+
+    from billing.ledger.tables import DayVersionRow
 
     import_charges(store, [make_charge(billed="10")])
     import_charges(store, [make_charge(billed="10")])
@@ -541,8 +542,8 @@ def test_billed_through_is_kept_per_account(store: SqlStore) -> None:
 
 
 def test_billed_instance_hours_count_gpu_types_only(store: SqlStore) -> None:
-    from dataclasses import replace  # noqa: PLC0415
-    from decimal import Decimal  # noqa: PLC0415
+    from dataclasses import replace
+    from decimal import Decimal
 
     def hours(usage_type: str, quantity: str | None, on: str = "2026-11-01") -> object:
         charge = make_charge(usage_type=usage_type, on=on)
