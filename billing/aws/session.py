@@ -54,7 +54,8 @@ class AwsClients:
     """Makes and keeps boto3 clients; safe to share between threads.
 
     Args:
-        core: Where credentials and endpoints come from; None: the environment.
+        core: Where credentials and endpoints come from, for this object alone; None:
+            the environment.
         role: Template such as ``arn:aws:iam::{account}:role/gpucost-read`` for other
             accounts than the caller's; "" when only the caller's can be read.
         on_billable: Called before each request that AWS charges for.

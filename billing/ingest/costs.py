@@ -128,6 +128,7 @@ class _Import:
             before = self._controls()
             plans = self._plans(before)
         except GpucostError as error:
+            self.record.count(min(self.stored, default=""))
             days = list(days_between(self.since, self.until))
             self.record.failed_whole(sorted(self.stored), days, error)
             return

@@ -37,7 +37,6 @@ class Aws:
     """A sandbox, and what the product's clients were charged for."""
 
     sandbox: AwsSandbox
-    core: Session = field(default_factory=_core)
     charged: list[tuple[str, Money]] = field(default_factory=list)
 
     def serve(self, **fields: Any) -> AwsSandbox:
@@ -49,7 +48,7 @@ class Aws:
     def clients(self) -> AwsClients:
         """Make the product's clients, pointed at the sandbox by the environment."""
         return AwsClients(
-            self.core,
+            _core(),
             role=ROLE,
             on_billable=lambda what, cost: self.charged.append((what, cost)),
         )

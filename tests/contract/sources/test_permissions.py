@@ -1,0 +1,65 @@
+"""The IAM actions that adapters list are those they really call."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+from billing.aws import permissions
+from billing.aws.commitments import CostExplorerCommitments
+from billing.aws.identity import (
+    organisation_accounts,
+    read_caller,
+    try_payer_permissions,
+    try_permissions,
+)
+from billing.aws.inventory import Ec2FleetSource
+from billing.aws.metrics import CloudWatchMetricSource
+from billing.aws.objects import S3ObjectSource
+from billing.aws.prices import AwsPriceSource
+from billing.core.periods import Period
+from billing.core.prices import PriceKey, Purchase
+from deploy.sandbox.aws.builders import cost
+from deploy.sandbox.aws.world import Account, ObjectSeed
+from tests.contract.sources.aws import MEMBER, NOW, PAYER, Aws, on
+
+#: Operations whose IAM action has another name.
+ACTIONS = {"s3:ListObjectsV2": "s3:ListBucket"}
+P5 = PriceKey(region="us-east-1", product="p5.48xlarge")
+
+
+def call_everything(aws: Aws) -> None:
+    clients = aws.clients()
+    bill = aws.bill()
+    bill.controls(on("2026-04-01"), on("2026-04-02"))
+    list(bill.charges(PAYER, on("2026-04-01"), on("2026-04-02")))
+    scopes = [(PAYER, "us-east-1"), (MEMBER, "us-east-1")]
+    Ec2FleetSource(clients, scopes, job_tag_keys=["job-id"]).observe(NOW)
+    spot = replace(P5, purchase=Purchase.SPOT)
+    AwsPriceSource(clients).prices([P5, spot], NOW)
+    window = Period(NOW - timedelta(hours=1), NOW)
+    CloudWatchMetricSource(clients).series([(PAYER, "us-east-1", "i-1")], window)
+    commitments = CostExplorerCommitments(clients, clock=lambda: NOW)
+    commitments.facts(["p5"], on("2026-04-01"), on("2026-04-10"))
+    list(S3ObjectSource(clients).objects("models", ""))
+    read_caller(clients, NOW)
+    organisation_accounts(clients)
+    try_permissions(clients, PAYER, "us-east-1")
+    try_payer_permissions(clients)
+
+
+def test_listed_permissions_are_the_calls_that_are_made(aws: Aws) -> None:
+    sandbox = aws.serve(
+        accounts=[Account(id=MEMBER)],
+        costs=[cost("2026-04-01", "5")],
+        objects=[ObjectSeed(bucket="models", key="a", modified_at=NOW, text="x")],
+    )
+
+    call_everything(aws)
+
+    called = {ACTIONS.get(name, name) for name in sandbox.requests.counts()}
+    assert called == set(permissions.READ_PERMISSIONS)
+
+
+def test_every_adapter_lists_its_permissions() -> None:
+    assert all(permissions.PERMISSIONS_BY_ADAPTER.values())
