@@ -83,9 +83,15 @@ def usage(
     metrics: MetricNames,
     key: str,
     absent: Sequence[str],
+    is_present: bool = False,
 ) -> Params:
-    """Ask for usage by one tag key (none when "") where earlier keys are absent."""
-    lacking = [{"Tags": {"Key": one, "MatchOptions": ["ABSENT"]}} for one in absent]
+    """Ask for usage by one tag key (none when "") where earlier keys are absent.
+
+    With ``is_present`` only what carries the key is asked for, whatever its value.
+    """
+    lacking = [_lacks(one) for one in absent]
+    if is_present:
+        lacking.append({"Not": _lacks(key)})
     groups = [{"Type": "TAG", "Key": key}] if key else []
     return {
         "TimePeriod": period(since, until),
@@ -105,6 +111,10 @@ def other(account: str, since: date, until: date, *, metrics: MetricNames) -> Pa
         "Filter": _all_of(_of_account(account), {"Not": _is_usage()}),
         "GroupBy": [_by("RECORD_TYPE"), _by("USAGE_TYPE")],
     }
+
+
+def _lacks(key: str) -> Params:
+    return {"Tags": {"Key": key, "MatchOptions": ["ABSENT"]}}
 
 
 def _of_account(account: str) -> Params:

@@ -243,6 +243,36 @@ def test_aliases_take_what_earlier_keys_leave_and_nothing_twice(aws: Aws) -> Non
     assert sandbox.requests.count("GetCostAndUsage") == 3
 
 
+def test_a_tag_without_a_value_is_untagged_and_not_lost(aws: Aws) -> None:
+    aws.serve(
+        tags=[CostTag(key="job-id"), CostTag(key="JobId")],
+        costs=[
+            cost("2026-04-01", "1", tags={"job-id": "  "}),
+            cost("2026-04-01", "2", tags={"JobId": "b"}),
+            cost("2026-04-01", "4", tags={"job-id": "a"}),
+            cost("2026-04-01", "8"),
+        ],
+    )
+
+    charges = detail(aws.bill(keys=("job-id", "JobId")), FIRST, SECOND)
+
+    assert by_bucket(charges) == {"a": usd("4"), "b": usd("2"), "untagged": usd("9")}
+
+
+def test_an_alias_that_does_not_add_up_is_refused(aws: Aws) -> None:
+    sandbox = aws.serve(
+        tags=[CostTag(key="job-id"), CostTag(key="JobId")],
+        costs=[cost("2026-04-01", "2", tags={"JobId": "b"}), cost("2026-04-01", "8")],
+    )
+    sandbox.faults.add(
+        kind="change-data", operation="GetCostAndUsage", skip=1, times=1,
+        costs=[cost("2026-04-01", "3")],
+    )  # fmt: skip
+
+    with pytest.raises(IncompleteAnswerError, match="2026-04-01"):
+        detail(aws.bill(keys=("job-id", "JobId")), FIRST, SECOND)
+
+
 def test_job_ids_that_differ_in_case_and_spaces_are_one(aws: Aws) -> None:  # C028
     aws.serve(
         tags=TAG, costs=[spend("nlp", "1"), spend("NLP ", "2"), spend("Nlp", "4")]

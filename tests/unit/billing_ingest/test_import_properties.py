@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from billing.core.charges import Charge
@@ -56,6 +56,7 @@ def stored(
     }
 
 
+@settings(max_examples=50)
 @given(st.lists(bills, min_size=1, max_size=5))
 def test_restated_days_always_end_at_the_last_control(
     versions: list[list[Charge]],
@@ -70,6 +71,7 @@ def test_restated_days_always_end_at_the_last_control(
     assert stored(store, named) == expected(versions[-1])
 
 
+@settings(max_examples=50)
 @given(bills, bills, st.integers(0, 12))
 def test_a_failure_at_any_request_leaves_each_account_old_or_new(
     old: list[Charge], new: list[Charge], at_request: int
@@ -95,6 +97,7 @@ def test_a_failure_at_any_request_leaves_each_account_old_or_new(
         assert mine in (was, will)
 
 
+@settings(max_examples=50)
 @given(bills)
 def test_running_twice_changes_nothing(bill: list[Charge]) -> None:
     source, store = InMemoryCostSource(bill), InMemoryLedgerStore()
