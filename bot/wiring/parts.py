@@ -40,6 +40,8 @@ def open_store(settings: Settings, *, upgrades: bool = False) -> SqlStore:
             audit_key=load_or_create_key(config.data_dir / AUDIT_KEY_FILE),
             tag_keys=tag_keys(settings),
             request_budget=config.limits.aws_request_cost_per_day,
+            # The sender's clock: that of rules may stand still, in another month.
+            effect_clock=system_now,
         ),
     )
 

@@ -13,7 +13,7 @@ from types import FrameType
 from uuid import uuid4
 
 import structlog
-from slack_bolt import App, BoltRequest
+from slack_bolt import App
 
 from bot.api import ApiHandlers, ApiServer, build_api
 from bot.clock import system_now
@@ -23,6 +23,8 @@ from bot.schedule import Beat
 from bot.settings import InvalidSettingsError, Settings
 from bot.slack.app import build_app
 from bot.slack.client import connect
+from bot.slack.dispatch import dispatch_checked
+from bot.slack.dispatch import dispatch_checked
 from bot.slack.http import check_request
 from bot.slack.notifier import SlackNotifier
 from bot.slack.socket_mode import run_socket_mode
@@ -231,9 +233,7 @@ def _dispatcher(
     def dispatch(
         headers: Mapping[str, str], body: bytes
     ) -> tuple[int, Mapping[str, str], str]:
-        text = body.decode("utf-8", "replace")
-        answer = app.dispatch(BoltRequest(body=text, headers=dict(headers)))
-        first = {key: values[0] for key, values in answer.headers.items() if values}
-        return answer.status, first, answer.body or ""
+        answer = dispatch_checked(app, headers, body)
+        return answer.status, answer.headers, answer.body
 
     return dispatch

@@ -11,6 +11,7 @@ import structlog
 from billing.core.errors import GpucostError
 from billing.core.estimate import EstimateRequest
 from billing.ports import NeedsExportError
+from bot.clock import system_now
 from bot.ports import Directory, Message, OutboxMessage, SlackFailedError
 from bot.slack.directory import SlackDirectory
 from bot.slack.grammar import Question, Run
@@ -255,7 +256,8 @@ class SlackAnswers:
     def seen(self, kind: str, key: str) -> bool:
         """Record a delivery; True when it was seen before."""
         with self.application.store.write() as unit:
-            return unit.control.seen(kind, key, self.application.now())
+            # How long a repetition may come is the system clock's matter, as signatures.
+            return unit.control.seen(kind, key, system_now())
 
     def refused(self, refused: Refused) -> None:
         """Put a refusal on record."""

@@ -98,7 +98,9 @@ class Finding:
             self.policy, self.kind, self.subject.type, self.subject.account,
             self.subject.region, self.subject.id, self.clause,
         )  # fmt: skip
-        return hashlib.sha256("\x1f".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+        return hashlib.sha256(
+            "\x1f".join(parts).encode("utf-8", "surrogatepass")
+        ).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
