@@ -68,7 +68,10 @@ class Outbox(Protocol):
     """Slack effects, stored before they are made."""
 
     def put(self, message: OutboxMessage, now: datetime) -> bool:
-        """Store an effect; False when its key is already there (nothing changes)."""
+        """Store an effect; False when its key is already there (nothing changes).
+
+        A store with a clock of its own for effects times them by that one.
+        """
 
     def claim(self, now: datetime, *, worker: str, limit: int) -> Sequence[OutboxRow]:
         """Mark due rows ``sending`` for a worker and return them, oldest first per channel."""

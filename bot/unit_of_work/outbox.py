@@ -7,7 +7,7 @@ Slack allows. Knows nothing of Slack's API.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -46,17 +46,31 @@ class OutboxLimits:
 
 
 class SqlOutbox:
-    """Effects within one session."""
+    """Effects within one session.
 
-    def __init__(self, session: Session, limits: OutboxLimits | None = None) -> None:
+    Args:
+        session: The unit's session.
+        limits: How fast effects may leave.
+        clock: Times effects instead of whoever stores them. Sending follows the system
+            clock, while rules may be asked under a set clock in another month.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        limits: OutboxLimits | None = None,
+        clock: Callable[[], datetime] | None = None,
+    ) -> None:
         self._session = session
         self._limits = limits or OutboxLimits()
+        self._clock = clock
 
     def put(self, message: OutboxMessage, now: datetime) -> bool:
         """Store an effect; False when its key is already there (nothing changes).
 
         A rewrite takes the place of older rewrites of the same post that still wait.
         """
+        now = self._clock() if self._clock else now
         stored = self._session.execute(
             insert_or_nothing(self._session, OutboxMessageRow)
             .values(

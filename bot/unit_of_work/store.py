@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from sqlmodel import Session
 
@@ -29,12 +30,14 @@ class StoreSettings:
         audit_key: The secret of the audit chain, kept outside the database.
         request_budget: What billable AWS requests may cost on one UTC day; None for no
             limit.
+        effect_clock: Times stored effects; None for the ``now`` of whoever stores them.
     """
 
     audit_key: bytes = field(repr=False)
     tag_keys: TagKeys = field(default_factory=TagKeys)
     request_budget: Money | None = None
     outbox: OutboxLimits = field(default_factory=OutboxLimits)
+    effect_clock: Callable[[], datetime] | None = None
 
 
 class SqlUnitOfWork:
@@ -46,7 +49,7 @@ class SqlUnitOfWork:
         self.session = session
         self.ledger = SqlLedger(session, settings.tag_keys)
         self.journal = SqlJournal(session, locks=locks)
-        self.outbox = SqlOutbox(session, settings.outbox)
+        self.outbox = SqlOutbox(session, settings.outbox, settings.effect_clock)
         self.audit = SqlAudit(session, settings.audit_key)
         self.people = SqlPeople(session)
         self.slots = SqlSlots(session)

@@ -24,7 +24,6 @@ from bot.settings import InvalidSettingsError, Settings
 from bot.slack.app import build_app
 from bot.slack.client import connect
 from bot.slack.dispatch import dispatch_checked
-from bot.slack.dispatch import dispatch_checked
 from bot.slack.http import check_request
 from bot.slack.notifier import SlackNotifier
 from bot.slack.socket_mode import run_socket_mode
