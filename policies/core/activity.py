@@ -10,7 +10,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from math import isfinite
+from math import ceil, isfinite
+from operator import lt
 from typing import NamedTuple, cast
 
 from billing.ports import MetricSeries
@@ -86,15 +87,19 @@ class Watch:
         self.start = start
         self.now = now
         self._cache = cache
-        self._key = (tuple(limits.items()), start, now)
+        key = (tuple(limits.items()), start, now)
+        self._known = cast(
+            "dict[tuple[str, str, str], Activity]", cache.setdefault(key, {})
+        )
+        self._needed: dict[int, int] = {}
 
     def activity(self, one: InstanceFacts) -> Activity:
         """Judge one instance by every named signal."""
-        key = (self._key, _name(one))
-        found = self._cache.get(key)
+        name = _name(one)
+        found = self._known.get(name)
         if found is None:
-            found = self._cache[key] = self._activity(one)
-        return cast("Activity", found)
+            found = self._known[name] = self._activity(one)
+        return found
 
     def _activity(self, one: InstanceFacts) -> Activity:
         busy: list[str] = []
@@ -165,8 +170,12 @@ class Watch:
         return bisect_right(times, self.start, 0, last), last
 
     def _is_covered(self, samples: Samples, number: int) -> bool:
-        length = (self.now - self.start) // timedelta(seconds=samples.period_s)
-        return number > 0 and number * 100 >= max(1, length) * COVERAGE_PCT
+        needed = self._needed.get(samples.period_s)
+        if needed is None:
+            length = (self.now - self.start) // timedelta(seconds=samples.period_s)
+            needed = ceil(max(1, length) * COVERAGE_PCT / 100)
+            self._needed[samples.period_s] = needed
+        return number >= needed
 
 
 def _name(one: InstanceFacts) -> tuple[str, str, str]:
@@ -188,10 +197,12 @@ def _samples(one: InstanceFacts, signal: str, cache: Cache) -> Sequence[Samples]
 def _usable(series: MetricSeries) -> Samples:
     """Leave out what is no number, negative, or a second sample of one instant."""
     period_s = series.period_s if series.period_s > 0 else PERIOD_DEFAULT_S
-    times = [at for at, _ in series.points]
-    values = [value for _, value in series.points]
+    times: Sequence[datetime] = ()
+    values: Sequence[float] = ()
+    if series.points:
+        times, values = zip(*series.points, strict=True)
     is_clean = not values or (isfinite(sum(values)) and min(values) >= 0)
-    if not is_clean or len(set(times)) < len(times):
+    if not is_clean or not all(map(lt, times, times[1:])):
         highest: dict[datetime, float] = {}
         for at, value in series.points:
             if isfinite(value) and value >= 0:

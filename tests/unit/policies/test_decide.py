@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -62,13 +62,12 @@ def decided(
     *findings: Finding,
     stored: tuple[StoredFinding, ...] = (),
     unknown: tuple[Unknown, ...] = (),
-    now: datetime = NOW,
-    **options: int,
+    notices_max: int = 50,
 ) -> Decisions[StoredFinding]:
     evaluation = Evaluation(
-        now=now, findings=findings, unknown=unknown, judged=("idle",)
+        now=NOW, findings=findings, unknown=unknown, judged=("idle",)
     )
-    return decide(evaluation, stored, now, **options)
+    return decide(evaluation, stored, NOW, notices_max=notices_max)
 
 
 def whys(decisions: Decisions[StoredFinding]) -> list[Why]:
@@ -191,7 +190,8 @@ def test_a_pause_refuses_actions_and_not_notices() -> None:
     finding = make_finding(mode="enforce")
     evaluation = Evaluation(now=NOW, findings=(finding,), unknown=(), judged=("idle",))
 
-    decisions = decide(evaluation, (), NOW, paused_by="ada")
+    stored: tuple[StoredFinding, ...] = ()
+    decisions = decide(evaluation, stored, NOW, paused_by="ada")
 
     assert len(decisions.notices) == 1
     assert [one.reason for one in decisions.refused] == ["actions are paused by ada"]

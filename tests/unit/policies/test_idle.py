@@ -40,8 +40,11 @@ def test_quiet_gpus_are_a_finding_with_its_reasons() -> None:
     assert (finding.job, finding.owner, finding.team) == ("job-123", "ada", "nlp")
     assert str(finding.cost_at_stake) == "$2,359.68"
     assert finding.explanation == (
-        "2 GPUs of 1 instance stayed within every limit for 30m: highest "
-        "gpu_utilization 0% (limit < 5%), highest network 2000 B/s (limit < 1 MB/s).",
+        (
+            "2 GPUs of 1 instance stayed within every limit for 30m: highest "
+            "gpu_utilization 0% (limit < 5%), highest network 2000 B/s "
+            "(limit < 1 MB/s)."
+        ),
         "It costs $98.32/h, $2,359.68 a day.",
     )
     assert [(action.do, action.at) for action in finding.actions] == [("warn", NOW)]
