@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from datetime import date
 from decimal import Decimal
 
 import pytest
 
-from billing.aws.cost_explorer import CostExplorerSource
-from billing.core.charges import Bucket, Charge, ChargeCategory, PricingCategory
-from billing.core.money import Money, total
+from billing.core.charges import Bucket, PricingCategory
+from billing.core.money import total
 from billing.ports import (
-    AnswerChangedError,
     IncompleteAnswerError,
-    RequestBudgetError,
-    SourceUnavailableError,
 )
 from deploy.sandbox.aws.builders import (
     cost,
@@ -26,34 +20,19 @@ from deploy.sandbox.aws.builders import (
     spot_hours,
     volume_cost,
 )
-from deploy.sandbox.aws.world import Account, CostSeed, CostTag
+from deploy.sandbox.aws.world import Account, CostTag
 from tests.builders import usd
 from tests.contract.sources.aws import MEMBER, PAYER, Aws, on
-
-FIRST, SECOND, THIRD = on("2026-04-01"), on("2026-04-02"), on("2026-04-03")
-TAG = [CostTag(key="job-id")]
-JOB = {"job-id": "Job-123"}
-
-
-def detail(
-    source: CostExplorerSource,
-    since: date = FIRST,
-    until: date = THIRD,
-    account: str = PAYER,
-) -> list[Charge]:
-    return [one for page in source.charges(account, since, until) for one in page]
-
-
-def by_bucket(charges: list[Charge]) -> dict[str, Money]:
-    sums: dict[str, Money] = {}
-    for one in charges:
-        key = one.job or one.bucket.value
-        sums[key] = sums.get(key, usd("0")) + one.billed
-    return sums
-
-
-def spend(job: str, amount: str, day: str = "2026-04-01") -> CostSeed:
-    return cost(day, amount, tags={"job-id": job} if job else {})
+from tests.contract.sources.bills import (
+    FIRST,
+    JOB,
+    SECOND,
+    TAG,
+    THIRD,
+    by_bucket,
+    detail,
+    spend,
+)
 
 
 def test_controls_name_every_day_of_every_account(aws: Aws) -> None:
@@ -337,150 +316,3 @@ def test_a_member_account_that_may_not_list_keys_uses_them_unchecked(aws: Aws) -
     assert by_bucket(charges) == {"untagged": usd("5")}
     assert [one.state for one in source.tag_keys()] == ["unchecked"]
     assert any("returned no values" in note for note in source.notes)
-
-
-def test_throttling_is_waited_out(aws: Aws) -> None:  # C019
-    sandbox = aws.serve(costs=[cost("2026-04-01", "5")])
-    sandbox.faults.add(kind="throttle", operation="GetCostAndUsage", times=2)
-
-    controls = aws.bill().controls(FIRST, SECOND)
-
-    assert controls[0].billed == usd("5")
-    assert len(aws.charged) == 4
-
-
-@pytest.mark.parametrize("kind", ["truncate", "cut"])
-def test_a_cut_answer_is_asked_for_again(aws: Aws, kind: str) -> None:  # C158
-    sandbox = aws.serve(costs=[cost("2026-04-01", "5")])
-    sandbox.faults.add(kind=kind, operation="GetCostAndUsage", times=1)
-
-    controls = aws.bill().controls(FIRST, SECOND)
-
-    assert controls[0].billed == usd("5")
-
-
-def test_an_answer_that_stays_cut_is_refused(aws: Aws) -> None:  # C158
-    sandbox = aws.serve(costs=[cost("2026-04-01", "5")])
-    sandbox.faults.add(kind="truncate", operation="GetCostAndUsage")
-
-    with pytest.raises(IncompleteAnswerError):
-        aws.bill().controls(FIRST, SECOND)
-
-
-def test_a_dropped_connection_is_tried_again(aws: Aws) -> None:
-    sandbox = aws.serve(costs=[cost("2026-04-01", "5")])
-    sandbox.faults.add(kind="drop", operation="GetCostAndUsage", times=1)
-
-    assert aws.bill().controls(FIRST, SECOND)[0].billed == usd("5")
-
-
-@pytest.mark.parametrize("kind", ["repeat-token", "endless-token"])
-def test_pages_that_do_not_end_are_refused(
-    aws: Aws, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sandbox = aws.serve(tags=TAG, page_size=1, costs=[spend("a", "1"), spend("b", "2")])
-    sandbox.faults.add(kind=kind, operation="GetCostAndUsage")
-    monkeypatch.setattr("billing.aws.ce_calls.PAGES_MAX", 5)
-
-    with pytest.raises(IncompleteAnswerError, match="page"):
-        detail(aws.bill(), FIRST, SECOND)
-
-
-def test_changed_pages_restart_controls_once(aws: Aws) -> None:  # C002
-    sandbox = aws.serve(
-        page_size=1,
-        accounts=[Account(id=MEMBER)],
-        costs=[cost("2026-04-01", "1"), cost("2026-04-01", "2", account=MEMBER)],
-    )
-    sandbox.faults.add(
-        kind="fail", operation="GetCostAndUsage", skip=2, times=1,
-        code="RequestChangedException", status=400,
-    )  # fmt: skip
-
-    controls = aws.bill().controls(FIRST, SECOND)
-
-    assert [one.billed for one in controls] == [usd("2"), usd("1")]
-
-
-def test_changed_pages_of_the_detail_are_told_to_the_reader(aws: Aws) -> None:
-    sandbox = aws.serve(tags=TAG, page_size=1, costs=[spend("a", "1"), spend("b", "2")])
-    sandbox.faults.add(
-        kind="fail", operation="GetCostAndUsage", skip=1,
-        code="InvalidNextTokenException", status=400,
-    )  # fmt: skip
-
-    with pytest.raises(AnswerChangedError):
-        detail(aws.bill(), FIRST, SECOND)
-
-
-def test_a_denied_call_names_the_code_and_what_was_asked(aws: Aws) -> None:
-    sandbox = aws.serve()
-    sandbox.faults.add(kind="deny", service="ce")
-
-    with pytest.raises(SourceUnavailableError) as caught:
-        aws.bill().controls(FIRST, SECOND)
-
-    assert caught.value.cause == "AccessDeniedException"
-    assert "ce:GetCostAndUsage" in str(caught.value)
-
-
-def test_a_bill_without_net_amounts_is_read_without_them(aws: Aws) -> None:
-    sandbox = aws.serve(tags=TAG, costs=[spend("a", "5")])
-    sandbox.faults.add(
-        kind="fail", operation="GetCostAndUsage", times=1,
-        code="DataUnavailableException", status=400,
-    )  # fmt: skip
-    source = aws.bill()
-
-    (control,) = source.controls(FIRST, SECOND)
-    charges = detail(source, FIRST, SECOND)
-
-    assert total(one.billed for one in charges) == control.billed == usd("5")
-    assert any("unblended" in note for note in source.notes)
-    metrics = Counter(
-        name
-        for request in sandbox.requests.of("GetCostAndUsage")[1:]
-        for name in request.parameters["Metrics"]
-    )
-    assert "NetUnblendedCost" not in metrics
-
-
-def test_the_currency_of_the_bill_is_told(aws: Aws) -> None:
-    aws.serve(currency="CNY", costs=[cost("2026-04-01", "700")])
-    source = aws.bill()
-
-    (control,) = source.controls(FIRST, SECOND)
-
-    assert control.billed == Money.of("700", "CNY")
-    assert source.currency == "CNY"
-
-
-def test_a_spent_budget_stops_the_request_before_it_is_made(aws: Aws) -> None:
-    sandbox = aws.serve(costs=[cost("2026-04-01", "5")])
-    source = aws.bill()
-
-    def refuse(operation: str, amount: Money) -> None:
-        raise RequestBudgetError("cost-explorer", f"no budget for {operation}")
-
-    source._clients._tally._hook = refuse
-
-    with pytest.raises(RequestBudgetError):
-        source.controls(FIRST, SECOND)
-
-    assert sandbox.requests.count("GetCostAndUsage") == 0
-
-
-def test_tax_and_credits_are_categories_of_their_own(aws: Aws) -> None:
-    aws.serve(
-        costs=[
-            other_charge("2026-04-01", "Tax", "7.7"),
-            other_charge("2026-04-01", "Credit", "-1"),
-        ]
-    )
-
-    charges = detail(aws.bill(), FIRST, SECOND)
-
-    assert {one.category for one in charges} == {
-        ChargeCategory.TAX,
-        ChargeCategory.CREDIT,
-    }
