@@ -11,6 +11,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil
 from statistics import median
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,26 +34,41 @@ class Figure:
     is_met: bool | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What one piece of work took: wall time, and CPU time of its process, in seconds.
+
+    On a machine that is busy otherwise the wall says little; the CPU says more.
+    """
+
+    wall: float
+    cpu: float
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(self.wall + other.wall, self.cpu + other.cpu)
+
+
 def interleaved(
-    own: Callable[[], float], baseline: Callable[[], float], *, rounds: int
-) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Measure both sides in turn, in changing order, after a round that does not count."""
+    own: Callable[[], T], baseline: Callable[[], T], *, rounds: int, warm_up: int = 1
+) -> tuple[list[T], list[T]]:
+    """Measure both sides in turn, in changing order; the warm-up does not count."""
     pairs = []
-    for number in range(rounds + 1):
+    for number in range(rounds + warm_up):
         if number % 2:
             second, first = baseline(), own()
         else:
             first, second = own(), baseline()
         pairs.append((first, second))
-    return tuple(a for a, _ in pairs[1:]), tuple(b for _, b in pairs[1:])
+    counted = pairs[warm_up:]
+    return [first for first, _ in counted], [second for _, second in counted]
 
 
-def timed(work: Callable[[], object]) -> float:
-    """Run once and return its seconds, earlier rounds' garbage swept away first."""
+def timed(work: Callable[[], object]) -> Spent:
+    """Run once and return what it took, earlier rounds' garbage swept away first."""
     gc.collect()
-    start = time.perf_counter()
+    wall, cpu = time.perf_counter(), time.process_time()
     work()
-    return time.perf_counter() - start
+    return Spent(time.perf_counter() - wall, time.process_time() - cpu)
 
 
 def ratio(

@@ -17,7 +17,7 @@ from tests.bench.product import importing
 
 GROUPS_A_PAGE = 100
 PAGES = (10, 100, 1_000)
-ROUNDS = 2
+ROUNDS = 1
 TIMES_AT_MOST = 1.1
 STATUS = Path("/proc/self/status")
 

@@ -71,7 +71,9 @@ def running() -> Iterator[tuple[Run, int]]:
     latest = sorted(every, key=lambda run: (run.last, run.job))[-RUNNING_SHORT:]
     for run in every:
         if run.is_giant or run in latest:
-            for number in range(GIANT_FLEET if run.is_giant else SHORT_FLEET):
+            in_accounts = sum(1 for one in every if one.job == run.job)
+            fleet = GIANT_FLEET // in_accounts if run.is_giant else SHORT_FLEET
+            for number in range(fleet):
                 yield run, number
 
 

@@ -29,7 +29,8 @@ from billing.ingest import import_costs
 from billing.ledger.columns import metadata
 from bot.ports import Message
 from bot.unit_of_work import SqlStore, StoreSettings
-from bot.use_cases.cost import CostQuestion, ask_cost
+from bot.use_cases.cost import ask_cost
+from bot.use_cases.parts import CostQuestion
 from bot.use_cases.pricing import PriceBook
 from bot.views.cost import cost_answer
 from tests.bench import ce_answers, million
