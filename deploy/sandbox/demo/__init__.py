@@ -1,0 +1,1 @@
+"""`make demo`: the real gpucost on a simulated AWS and a simulated Slack, in a terminal."""
