@@ -72,9 +72,15 @@ def fail(
 def errors_told(chosen: Format) -> Iterator[None]:
     """Turn a named failure into one clear sentence and an exit code."""
     from billing.core.errors import GpucostError
+    from bot.ports import SlackFailedError
 
     try:
         yield
+    except SlackFailedError as error:
+        fail(
+            chosen, f"Slack could not be asked: {error.code}", code="slack_failed",
+            hint="nothing was changed; `gpucost doctor` checks token and scopes",
+        )  # fmt: skip
     except GpucostError as error:
         exit_code = getattr(error, "exit_code", FAILED)
         fail(

@@ -11,7 +11,7 @@ from threading import Event, Lock
 
 import structlog
 
-from bot.ports import Directory
+from bot.ports import Directory, SlackFailedError
 from bot.settings import child_environment
 from bot.settings.sections import DigestSection
 from bot.use_cases.digest import DigestScope, last_week, queue_digest
@@ -112,10 +112,14 @@ class PolicySet:
 
 @dataclass(frozen=True)
 class Work:
-    """What scheduled tasks do."""
+    """What scheduled tasks do.
+
+    Attributes:
+        directory: Returns who people are; None while Slack cannot be asked.
+    """
 
     application: Application
-    directory: Directory | None
+    directory: Callable[[], Directory | None]
     policies: PolicySet
 
     def evaluate(self, slot: datetime) -> None:
@@ -164,10 +168,16 @@ class Work:
         )
 
     def _owner(self, owner: str) -> str:
-        if not owner or self.directory is None:
+        directory = self.directory()
+        if not owner or directory is None:
             return ""
         mapped = self.application.settings.config.owners.map.get(owner, owner)
-        ids, _ = self.directory.resolve([mapped])
+        try:
+            ids, _ = directory.resolve([mapped])
+        except SlackFailedError as error:
+            # The owner is named instead of mentioned: an alert never waits for Slack.
+            log.warning("owner_not_looked_up", code=error.code)
+            return ""
         return next(iter(ids)) if len(ids) == 1 else ""
 
     def expire(self, slot: datetime) -> None:
