@@ -5,18 +5,19 @@ Both never count for the same account and time: ``bot.use_cases.parts`` sees to 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from billing.core.accrual import price_keys
-from billing.core.attribution import TagKeys, nearest, normalise_job
+from billing.core.attribution import TagKeys, job_of, nearest, normalise_job
 from billing.core.charges import BUCKET_PREFIX, Bucket
 from billing.core.errors import GpucostError
 from billing.core.gpus import gpu_count
 from billing.core.money import USD, Money, Rate, total
-from billing.core.periods import DAY
-from billing.core.usage import ResourceKind, UsageInterval
+from billing.core.periods import DAY, Period
+from billing.core.usage import ResourceKind, TagSpan, UsageInterval
 from billing.ports import BillLedger, Freshness
 from bot.use_cases.parts import (
     CostQuestion,
@@ -26,6 +27,7 @@ from bot.use_cases.parts import (
     gather,
     grouped,
     parts_by,
+    unpriced_keys,
 )
 from bot.use_cases.pricing import PriceBook
 from bot.views.answers import CostAnswer, CostGroup, RunningLine
@@ -78,8 +80,8 @@ def ask_cost(
         billed=sums.billed,
         provisional=sums.provisional,
         credits=sums.credits,
-        billed_through=_relevant(read, parts),
-        groups=_groups(parts, question),
+        billed_through=_relevant(read, parts, question),
+        groups=_groups(parts, question, read),
         by=question.by,
         unattributed=None if job else _untagged(read, question),
         stale=tuple(stale),
@@ -92,7 +94,7 @@ def ask_cost(
         is_net=question.is_net,
         first_seen_at=record.first_seen_at if record else None,
         last_seen_at=record.last_seen_at if record else None,
-        **(_job_part(read, question, parts) if job else {}),  # type: ignore[arg-type] # mapped fields
+        **(_job_part(read, question, parts, keys) if job else {}),  # type: ignore[arg-type] # mapped fields
     )
 
 
@@ -113,7 +115,9 @@ def _sums(parts: Sequence[Part], read: Gathered, *, is_net: bool) -> _Sums:
     )
 
 
-def _relevant(read: Gathered, parts: Sequence[Part]) -> Mapping[str, datetime]:
+def _relevant(
+    read: Gathered, parts: Sequence[Part], question: CostQuestion
+) -> Mapping[str, datetime]:
     """Return billed-through of the accounts that the answer is about."""
     accounts = {part.account for part in parts} | {
         one.account for one in read.intervals
@@ -121,15 +125,18 @@ def _relevant(read: Gathered, parts: Sequence[Part]) -> Mapping[str, datetime]:
     return {
         account: through
         for account, through in read.through.items()
-        if account in accounts or not accounts
+        if (account in accounts or not accounts) and question.account in {"", account}
     }
 
 
-def _groups(parts: Sequence[Part], question: CostQuestion) -> tuple[CostGroup, ...]:
+def _groups(
+    parts: Sequence[Part], question: CostQuestion, read: Gathered
+) -> tuple[CostGroup, ...]:
     if not question.by:
         return ()
     if question.by != "day":
-        return grouped(parts, is_net=question.is_net)
+        unpriced = unpriced_keys(read, question.by)
+        return grouped(parts, is_net=question.is_net, unpriced=unpriced)
     days = [
         Part(
             key=part.day.isoformat(), account=part.account, day=part.day,
@@ -154,18 +161,14 @@ def _untagged(read: Gathered, question: CostQuestion) -> Money | None:
 
 
 def _job_part(
-    read: Gathered, question: CostQuestion, parts: Sequence[Part]
+    read: Gathered, question: CostQuestion, parts: Sequence[Part], keys: TagKeys
 ) -> dict[str, object]:
-    if question.by not in {"", "day", "category"}:
+    if question.by not in {"", "category"}:
         parts = parts_by(read, question, "category")
-    running = [
-        one
-        for one in read.intervals
-        if one.ended_at is None and one.kind is ResourceKind.INSTANCE
-    ]
+    running = _running(read, question, keys)
     speed = burn_of(running, read.prices)
     return {
-        "by_category": grouped(parts),
+        "by_category": grouped(parts, unpriced=unpriced_keys(read, "category")),
         "by_day": by_day(parts),
         "running": running_lines(running, read.prices),
         "burn": speed,
@@ -173,21 +176,46 @@ def _job_part(
     }
 
 
+def _running(
+    read: Gathered, question: CostQuestion, keys: TagKeys
+) -> list[UsageInterval]:
+    """Return the instances that work for a job now, whatever the window asked for."""
+    job = normalise_job(question.job)
+    known, tags = read.intervals, read.tags
+    if read.period.end != read.now:
+        known = read.ledger.intervals(Period(read.now, read.now), job=job)
+        tags = read.ledger.tags(sorted({one.resource_id for one in known}))
+    holders = jobs_now(tags, keys)
+    return [
+        one
+        for one in known
+        if one.ended_at is None
+        and one.kind is ResourceKind.INSTANCE
+        and holders.get(one.resource_id) == job
+        and question.account in {"", one.account}
+    ]
+
+
+def jobs_now(spans: Iterable[TagSpan], keys: TagKeys) -> Mapping[str, str]:
+    """Return the job that each resource works for by the tags it carries now."""
+    tags: dict[str, dict[str, str]] = {}
+    for span in spans:
+        if span.valid_to is None:
+            tags.setdefault(span.resource_id, {})[span.key] = span.value
+    return {resource: job_of(held, keys) for resource, held in tags.items()}
+
+
 def burn_of(running: Sequence[UsageInterval], prices: PriceBook) -> Rate | None:
     """Return what running instances cost per hour; None when any price is unknown."""
+    counts = Counter(key for one in running for key in price_keys(one))
+    known = prices.list_prices(counts)
+    if len(known) < len(counts):
+        return None
     speed = Rate(0, prices.currency)
-    for one in running:
-        rate = _rate(one, prices)
-        if rate is None:
-            return None
-        speed += rate
+    for key, count in counts.items():
+        rate = prices.yours(known[key])
+        speed += Rate(rate.nanos * count, rate.currency)
     return speed
-
-
-def _rate(interval: UsageInterval, prices: PriceBook) -> Rate | None:
-    (key,) = price_keys(interval)
-    price = prices.list_price(key)
-    return None if price is None else prices.yours(price)
 
 
 def running_lines(
