@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from billing.core.charges import (
@@ -73,6 +74,7 @@ def make_charge(
     category: ChargeCategory = ChargeCategory.USAGE,
     pricing: PricingCategory = PricingCategory.STANDARD,
     cost_category: CostCategory = CostCategory.COMPUTE,
+    quantity: str | None = None,
     is_estimated: bool = False,
 ) -> Charge:
     """Make a charge; without a job (`job=""`) its bucket is `untagged`."""
@@ -91,6 +93,7 @@ def make_charge(
         billed=Money.of(billed, currency),
         effective=Money.of(billed if effective is None else effective, currency),
         list_cost=None if list_cost is None else Money.of(list_cost, currency),
+        quantity=None if quantity is None else Decimal(quantity),
         is_estimated=is_estimated,
         raw_billed=billed,
     )

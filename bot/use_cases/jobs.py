@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from billing.core.attribution import TagKeys, job_of
+from billing.core.attribution import TagKeys
 from billing.core.gpus import gpu_count
 from billing.core.money import Money
 from billing.core.periods import utc
 from billing.core.usage import ResourceKind, UsageInterval
 from billing.ports import BillLedger
-from bot.use_cases.cost import burn_of
+from bot.use_cases.cost import burn_of, jobs_now
 from bot.use_cases.parts import CostQuestion, gather, grouped, parts_by
 from bot.use_cases.pricing import PriceBook
 from bot.views.answers import JobLine
@@ -63,13 +63,10 @@ def _held(ledger: BillLedger, keys: TagKeys) -> dict[str, list[UsageInterval]]:
     running = [
         one for one in ledger.open_intervals() if one.kind is ResourceKind.INSTANCE
     ]
-    tags: dict[str, dict[str, str]] = {}
-    for span in ledger.tags(sorted({one.resource_id for one in running})):
-        if span.valid_to is None:
-            tags.setdefault(span.resource_id, {})[span.key] = span.value
+    holders = jobs_now(ledger.tags(sorted({one.resource_id for one in running})), keys)
     held: dict[str, list[UsageInterval]] = {}
     for one in running:
-        job = job_of(tags.get(one.resource_id, {}), keys)
+        job = holders.get(one.resource_id, "")
         if job:
             held.setdefault(job, []).append(one)
     return held

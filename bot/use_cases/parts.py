@@ -6,18 +6,40 @@ watch that day, the bill so far may stand in for it, and is called provisional t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from billing.core.accrual import Accrued, AccruedCell, accrue, price_keys
+from billing.core.accrual import (
+    Accrued,
+    AccruedCell,
+    Unpriced,
+    accrue,
+    billed_end,
+    price_keys,
+)
 from billing.core.attribution import TagKeys, normalise_job
-from billing.core.charges import BUCKET_PREFIX, Bucket, Metric, PricingCategory, Source
+from billing.core.charges import (
+    BUCKET_PREFIX,
+    Bucket,
+    CostCategory,
+    Metric,
+    PricingCategory,
+    Source,
+)
 from billing.core.completeness import gpu_hours_by_day
 from billing.core.fleet import Lifecycle
-from billing.core.money import Money
-from billing.core.periods import DAY, Period, day_of, month_start, start_of
-from billing.core.usage import UsageInterval
+from billing.core.money import USD, Money
+from billing.core.periods import (
+    DAY,
+    Period,
+    day_of,
+    days_between,
+    month_start,
+    start_of,
+)
+from billing.core.prices import Purchase
+from billing.core.usage import TagSpan, UsageInterval
 from billing.ports import BillLedger, CostCellOfDay, NeedsExportError
 from bot.use_cases.pricing import PriceBook
 from bot.views.answers import CostGroup
@@ -26,6 +48,11 @@ _PRICING = {
     Lifecycle.ON_DEMAND: PricingCategory.STANDARD,
     Lifecycle.SPOT: PricingCategory.DYNAMIC,
     Lifecycle.CAPACITY_BLOCK: PricingCategory.COMMITTED,
+}
+_UNPRICED_PRICING = {
+    Purchase.ON_DEMAND: PricingCategory.STANDARD,
+    Purchase.SPOT: PricingCategory.DYNAMIC,
+    Purchase.CAPACITY_BLOCK: PricingCategory.COMMITTED,
 }
 
 
@@ -72,6 +99,7 @@ class Gathered:
 
     Attributes:
         bill_days: ``(account, day)`` not complete and not watched: the bill so far counts.
+        tags: History of the intervals' resources and of their parents.
     """
 
     ledger: BillLedger
@@ -80,6 +108,7 @@ class Gathered:
     bill_days: frozenset[tuple[str, date]]
     accrued: Accrued
     intervals: Sequence[UsageInterval]
+    tags: Sequence[TagSpan]
     prices: PriceBook
     teams: Mapping[str, str]
     now: datetime
@@ -123,17 +152,19 @@ def gather(
         if question.account in {"", one.account}
     ]
     ids = {one.resource_id for one in intervals} | {one.parent_id for one in intervals}
-    wanted = {key for one in intervals for key in price_keys(one)}
+    tags = ledger.tags(sorted(ids - {""}))
+    bill_days = _bill_days(ledger, period, through, now)
+    counted = [one for one in intervals if _counts(one, period, bill_days, now)]
+    wanted = {key for one in counted for key in price_keys(one)}
     accrued = accrue(
-        intervals,
-        ledger.tags(sorted(ids - {""})),
+        counted,
+        tags,
         prices.over(wanted, period),
         period,
         now=now,
         keys=keys,
         billed_through=through,
     )
-    bill_days = _bill_days(ledger, period, through, now)
     return Gathered(
         ledger=ledger,
         period=period,
@@ -143,6 +174,7 @@ def gather(
             accrued, question, job=job, teams=teams, bill_days=bill_days
         ),
         intervals=intervals,
+        tags=tags,
         prices=prices,
         teams=teams,
         now=now,
@@ -168,19 +200,34 @@ def _unbilled(
     return Period(min(max(since, period.start), period.end), period.end)
 
 
+def _counts(
+    interval: UsageInterval,
+    period: Period,
+    bill_days: frozenset[tuple[str, date]],
+    now: datetime,
+) -> bool:
+    """Tell whether any day of an interval is left to running time by the bill."""
+    if not bill_days:
+        return True
+    shared = period.overlap(Period(interval.started_at, billed_end(interval, now)))
+    # An instant alone may still cost the minimum of 60 seconds.
+    days = days_between(*_days(shared)) if shared else (day_of(interval.started_at),)
+    return any((interval.account, day) not in bill_days for day in days)
+
+
 def _bill_days(
     ledger: BillLedger, period: Period, through: Mapping[str, datetime], now: datetime
 ) -> frozenset[tuple[str, date]]:
     """Return open days for which the bill so far speaks, because nobody watched.
 
-    Days before the inventory began know only what still ran when it did; the side that
-    saw more instance hours counts, for the whole account, never both.
+    Days that began before the inventory did know only what still ran when it did; the
+    side that saw more instance hours counts, for the whole account, never both.
     """
     watched = ledger.watched_since()
     open_days: dict[str, list[date]] = {}
     for stored in ledger.stored_days(Source.COST_EXPLORER, *_days(period)):
         began = watched.get(stored.account)
-        is_watched = began is not None and stored.day >= day_of(began)
+        is_watched = began is not None and start_of(stored.day) >= began
         if not is_watched and not _is_complete(stored.account, stored.day, through):
             open_days.setdefault(stored.account, []).append(stored.day)
     return frozenset(
@@ -281,10 +328,8 @@ def _accrued(cell: AccruedCell, read: Gathered, by: str) -> Part:
     key = cell.key
     names = {
         "": "",
-        "job": key.job or f"{BUCKET_PREFIX}{Bucket.UNTAGGED}",
-        "team": read.teams.get(key.job, "")
-        if key.job
-        else f"{BUCKET_PREFIX}{Bucket.UNTAGGED}",
+        "job": _job_key(key.job),
+        "team": _team_key(read, key.job),
         "category": key.cost_category.value,
         "account": key.account,
         "region": key.region,
@@ -301,16 +346,57 @@ def _accrued(cell: AccruedCell, read: Gathered, by: str) -> Part:
     )
 
 
-def grouped(parts: Iterable[Part], *, is_net: bool = False) -> tuple[CostGroup, ...]:
-    """Sum pieces by key: by total descending, then key."""
+def unpriced_keys(read: Gathered, by: str) -> frozenset[str]:
+    """Return the keys of a dimension that hold running time without a known price."""
+
+    def key_of(one: Unpriced) -> str | None:
+        is_volume = one.product.startswith("ebs:")
+        names = {
+            "job": _job_key(one.job),
+            "team": _team_key(read, one.job),
+            "category": CostCategory.STORAGE if is_volume else CostCategory.COMPUTE,
+            "region": one.region,
+            "purchase": _UNPRICED_PRICING[one.purchase],
+        }
+        return names.get(by)
+
+    keys = {key_of(one) for one in read.accrued.unknown}
+    return frozenset(str(key) for key in keys if key is not None)
+
+
+def _job_key(job: str) -> str:
+    return job or f"{BUCKET_PREFIX}{Bucket.UNTAGGED}"
+
+
+def _team_key(read: Gathered, job: str) -> str:
+    return read.teams.get(job, "") if job else _job_key(job)
+
+
+def grouped(
+    parts: Iterable[Part], *, is_net: bool = False, unpriced: Collection[str] = ()
+) -> tuple[CostGroup, ...]:
+    """Sum pieces by key: by total descending, then key.
+
+    ``unpriced`` keys have running time without a price: their provisional part is
+    unknown, and they appear even when nothing else of them is known.
+    """
     sums: dict[str, list[Money]] = {}
+    currency = USD
     for part in parts:
         if part.is_credit and not is_net:
             continue
-        pair = sums.setdefault(part.key, [Money.zero(part.amount.currency)] * 2)
+        currency = part.amount.currency
+        pair = sums.setdefault(part.key, [Money.zero(currency)] * 2)
         pair[part.is_open] = pair[part.is_open] + part.amount
+    for key in unpriced:
+        sums.setdefault(key, [Money.zero(currency)] * 2)
     groups = [
-        CostGroup(key=key, total=billed + open_, billed=billed, provisional=open_)
+        CostGroup(
+            key=key,
+            total=billed + open_,
+            billed=billed,
+            provisional=None if key in unpriced else open_,
+        )
         for key, (billed, open_) in sums.items()
     ]
     return tuple(sorted(groups, key=lambda group: (-group.total.nanos, group.key)))
