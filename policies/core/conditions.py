@@ -128,7 +128,7 @@ def compile_condition(text: str, fields: tuple[str, ...]) -> Condition:
     _check_amounts(text)
     try:
         program = _environment(fields).compile(text)
-    except RuntimeError as error:
+    except (RuntimeError, TypeError) as error:  # TypeError: text that is no Unicode
         raise _condition_error(text, str(error), fields) from None
     kind = program.return_type().name()
     if kind != "BOOL":

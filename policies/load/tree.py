@@ -8,6 +8,7 @@ place. Knows nothing of policies.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,6 +36,7 @@ ALIASES_MAX = 100
 PROBLEMS_MAX = 100
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _MERGE = "<<"
+_SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,6 +123,10 @@ def read_tree(text: str) -> tuple[Node | None, tuple[Problem, ...]]:
         builder.root = None
     except YAMLError as error:
         builder.problems.append(_syntax(text, error))
+        builder.root = None
+    except ValueError:  # the scanner lets an escape beyond Unicode through to chr()
+        message = "not valid YAML: an escape that is no character"
+        builder.problems.append(Problem(line=1, column=1, message=message))
         builder.root = None
     return builder.root, tuple(builder.problems[:PROBLEMS_MAX])
 
@@ -213,11 +219,7 @@ class _Builder:
         elif isinstance(event, AliasEvent):
             self._add(self._alias(event))
         elif isinstance(event, ScalarEvent):
-            node = self._node("scalar", event)
-            node.text = event.value
-            node.is_plain = event.style in {None, ""}
-            self._remember(event.anchor, node)
-            self._add(node)
+            self._add(self._scalar(event))
         elif isinstance(event, MappingStartEvent | SequenceStartEvent):
             kind = "mapping" if isinstance(event, MappingStartEvent) else "sequence"
             node = self._node(kind, event)
@@ -228,6 +230,15 @@ class _Builder:
                 self._stop(event.start_mark, f"nested deeper than {DEPTH_MAX}", "")
         elif isinstance(event, MappingEndEvent | SequenceEndEvent):
             self._close()
+
+    def _scalar(self, event: ScalarEvent) -> Node:
+        node = self._node("scalar", event)
+        node.text = event.value
+        node.is_plain = event.style in {None, ""}
+        if not node.text.isascii() and _SURROGATES.search(node.text):
+            self._problem(node, "half a character", "remove the escape of a surrogate")
+        self._remember(event.anchor, node)
+        return node
 
     def _stop(self, mark: Any, message: str, fix: str) -> None:  # noqa: ANN401
         raise _StopReadingError(
