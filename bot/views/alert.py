@@ -120,7 +120,8 @@ def evidence_line(one: Evidence) -> str:
     unit = _unit(one.unit)
     value = "unknown" if one.value is None else f"{escape(one.value, most=120)}{unit}"
     limit = escape(one.threshold, most=120)
-    against = f" (limit {limit}{unit})" if limit else ""
+    said = "" if limit.endswith(unit.strip()) else unit
+    against = f" (limit {limit}{said})" if limit else ""
     when = f", as of {instant(one.as_of)}" if one.as_of else ""
     return f"{label}: {value}{against}{when}"
 

@@ -25,6 +25,7 @@ def chart_rows(chart: Json) -> list[ChartRow]:
     series = chart.get("series") or []
     values = [abs(point["value"]) for one in series for point in one["data"]]
     largest = max(values, default=0) or 1
+    decimals = 0 if all(float(value).is_integer() for value in values) else 2
     rows: list[ChartRow] = []
     for category in (chart.get("axis_config") or {}).get("categories") or ():
         for index, one in enumerate(series):
@@ -34,7 +35,7 @@ def chart_rows(chart: Json) -> list[ChartRow]:
                 several = len(series) > 1
                 label = f"{category} {one['name']}" if several else str(category)
                 share = abs(point["value"]) / largest
-                value = number(point["value"])
+                value = f"{point['value']:,.{decimals}f}"
                 row = ChartRow(label=label, value=value, share=share, series=index)
                 rows.append(row)
     return rows
