@@ -110,7 +110,7 @@ def _usage(part: _Part, now: datetime) -> Iterator[CostSeed]:
         if not hours:
             continue
         yield _volume(stint, part.day, hours)
-        if stint.shape == PLAN_SHAPE and covered < room:
+        if _is_eligible(stint) and covered < room:
             used = min(hours, room - covered)
             covered += used
             hours -= used
@@ -120,10 +120,14 @@ def _usage(part: _Part, now: datetime) -> Iterator[CostSeed]:
             yield _transfer(stint, part.day, hours)
 
 
+def _is_eligible(stint: Stint) -> bool:
+    """Tell whether the plan covers it."""
+    return stint.shape == PLAN_SHAPE and not stint.is_spot
+
+
 def _compute(stint: Stint, day: date, hours: Decimal) -> CostSeed:
-    is_spot = stint.buys == "spot"
-    price = spot_price(stint.shape, day) if is_spot else ON_DEMAND[stint.shape]
-    build: Callable[..., CostSeed] = spot_hours if is_spot else gpu_hours
+    price = spot_price(stint.shape, day) if stint.is_spot else ON_DEMAND[stint.shape]
+    build: Callable[..., CostSeed] = spot_hours if stint.is_spot else gpu_hours
     return build(
         day, stint.shape, hours=_text(hours), price=str(price),
         region=stint.region, tags=stint.tags,
@@ -205,7 +209,7 @@ def _plan_hours(day: datetime) -> tuple[Decimal, Decimal]:
     covered = total = Decimal(0)
     for part in _parts_of(day):
         ran = sum(
-            (part.hours(one, part.end) for one in STINTS if one.shape == PLAN_SHAPE),
+            (part.hours(one, part.end) for one in STINTS if _is_eligible(one)),
             Decimal(0),
         )
         total += ran

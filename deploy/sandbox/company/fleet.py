@@ -42,7 +42,7 @@ def instances(now: datetime) -> list[InstanceSeed]:
                 zone=f"{stint.region}a",
                 state="terminated" if has_ended else "running",
                 ended_at=stint.end if has_ended else None,
-                lifecycle="spot" if stint.buys == "spot" else None,
+                lifecycle="spot" if stint.is_spot else None,
                 tags=stint.tags,
             )
             for instance_id in stint.instance_ids()

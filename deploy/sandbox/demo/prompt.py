@@ -14,14 +14,17 @@ from deploy.sandbox.demo.show import APPROVE, DENY, Show
 from deploy.sandbox.slack import Message
 
 PROMPT = "you> "
-POST_S = 6.0
+POST_S = 15.0
 ADVANCE_MAX = timedelta(days=7)
 UNITS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1)}
 EXAMPLES = (
     ("/gpucost job-123", "what a job has cost"),
     ("/gpucost top teams", "everything, by job, team, category, account or region"),
     ("/gpucost estimate p4d.24xlarge x4 48h spot", "what a run would cost"),
-    ('/gpucost request p5.48xlarge x4 100h --job job-140 --reason "why"', "ask for it"),
+    (
+        '/gpucost request p5.48xlarge x4 100h --job job-140 --reason "why"',
+        "ask for approval",
+    ),
     ("/gpucost idle", "also: coverage, checkpoints, untagged, approvals, digest, help"),
     ("approve", "press Approve (or deny) on the newest card, as yourself"),
     ("as priya", f"be somebody else: {', '.join(ROLES)}"),
@@ -85,12 +88,9 @@ class Prompt:
 
     def help(self) -> None:
         """List what can be typed."""
-        width = max(len(example) for example, _ in EXAMPLES if len(example) < 45)
         for example, what in EXAMPLES:
-            if len(example) > width:
-                self.screen.line(f"  {example}")
-                example = ""  # noqa: PLW2901 - its meaning goes on the next line
-            self.screen.line(f"  {example.ljust(width)}  {what}")
+            self.screen.line(f"  {example}")
+            self.screen.line(f"      {what}", DIM)
 
     def become(self, name: str) -> None:
         """Be another person from now on."""
@@ -169,4 +169,3 @@ class Prompt:
 def _mark(message: Message) -> str:
     """Name a message as it looks now: a rewritten one is new again."""
     return f"{message.channel}:{message.ts}:{len(message.versions)}"
-

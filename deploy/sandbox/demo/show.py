@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import textwrap
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 from deploy.sandbox.company.people import APPROVALS, COSTS, TEAM_CHANNELS
 from deploy.sandbox.demo.children import DemoError
@@ -20,7 +22,7 @@ EARLIER = (
 )
 MONDAY = datetime(2026, 11, 30, 8, 57, tzinfo=UTC)
 TO_DIGEST = timedelta(minutes=6)
-ANSWER_S = 20.0
+ANSWER_S = 30.0
 APPROVE, DENY = "approval_approve", "approval_deny"
 REQUEST = (
     "request p5.48xlarge x8 72h --job job-131"
@@ -55,8 +57,12 @@ class Show:
         for when in EARLIER:
             stage.travel(when)
             found = json.loads(stage.run("ingest", "--format", "json"))
-            requests = sum(one["requests"] or 0 for one in found["imports"])
-            screen.step(f"{when:%a %d %b %H:%M} gpucost ingest: {requests} requests")
+            (one,) = found["imports"]
+            total = Decimal(one["total"]).quantize(Decimal("0.01"))
+            screen.step(
+                f"{when:%a %d %b %H:%M}  gpucost ingest: {one['charges']} charges, "
+                f"${total:,}, {one['requests']} requests at ${one['request_cost']}"
+            )
         stage.travel(MONDAY)
         screen.line()
         screen.say(f"It is {MONDAY:%A %d %B %Y, %H:%M} UTC.")
@@ -115,7 +121,8 @@ class Show:
         """Type a command as somebody and show the answer."""
         asked = self.stage.slack.command(person, COSTS, text)
         answer = self.answered(asked)
-        shown = [f"{person}  /gpucost {text}", "", self.drawn(answer)]
+        typed = textwrap.wrap(f"{person}  /gpucost {text}", self.screen.message_width)
+        shown = [*typed, "", self.drawn(answer)]
         self.screen.framed(f"#{COSTS}", "\n".join(shown))
         for message in asked.answers[1:]:
             self.message(message)

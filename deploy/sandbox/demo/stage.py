@@ -10,7 +10,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -19,14 +19,15 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from deploy.sandbox.company import company_world, workspace
-from deploy.sandbox.demo.children import Child, DemoError, wait_until
+from deploy.sandbox.demo.children import Child, DemoError, Value, wait_until
 from deploy.sandbox.demo.files import write_files
 from deploy.sandbox.slack import Message, PostLimit, SlackSandbox
 from deploy.sandbox.slack.clock import clock_from
 
-START_S = 30.0
-COMMAND_S = 60.0
-TASK_S = 45.0
+START_S = 60.0
+COMMAND_S = 120.0
+TASK_S = 60.0
+POST_S = 60.0
 #: The inventory must be newer than the facts that policies judge.
 INVENTORY_FIRST = timedelta(minutes=6)
 BILL_EVERY = timedelta(hours=6)
@@ -83,9 +84,10 @@ class Stage:
 
         self.wait(f"the task {task!r}", is_done, timeout_s=TASK_S)
 
-    def wait(self, what: str, condition: object, *, timeout_s: float) -> object:
+    def wait(
+        self, what: str, condition: Callable[[], Value], *, timeout_s: float
+    ) -> Value:
         """Wait for a condition while both children live."""
-        assert callable(condition)
         return wait_until(
             what, condition, children=[self.aws, self.app], timeout_s=timeout_s
         )
@@ -119,24 +121,18 @@ class Stage:
             timeout_s=START_S,
         )
 
-    def posted(self, channel: str, text: str) -> Message | None:
-        """Return the newest message of a channel whose text begins with something."""
-        found = [
-            message
-            for message in self.slack.messages(channel)
-            if message.bot_id and message.text.startswith(text)
-        ]
-        return found[-1] if found else None
+    def wait_posted(self, channel: str, text: str) -> Message:
+        """Wait for a message of gpucost in a channel whose text begins with something."""
 
-    def wait_posted(self, channel: str, text: str, timeout_s: float = 30.0) -> Message:
-        """Wait for a message of gpucost in a channel."""
-        found = self.wait(
-            f"a message {text!r} in #{channel}",
-            lambda: self.posted(channel, text),
-            timeout_s=timeout_s,
-        )
-        assert isinstance(found, Message)
-        return found
+        def found() -> list[Message]:
+            return [
+                message
+                for message in self.slack.messages(channel)
+                if message.bot_id and message.text.startswith(text)
+            ]
+
+        what = f"a message {text!r} in #{channel}"
+        return self.wait(what, found, timeout_s=POST_S)[-1]
 
     def _put_world(self, now: datetime) -> None:
         """Give the AWS double what it knows at an instant."""
@@ -170,7 +166,7 @@ def opened_stage(folder: Path, now: datetime) -> Iterator[Stage]:
         stack.callback(aws.stop)
         aws.start()
         state = _state(folder, aws)
-        environment = _clean_environment() | {
+        environment = _clean_environment(folder) | {
             **{str(key): str(value) for key, value in state["environment"].items()},
             "AWS_CONFIG_FILE": str(folder / "no-aws-config"),
             "AWS_SHARED_CREDENTIALS_FILE": str(folder / "no-aws-credentials"),
@@ -203,7 +199,7 @@ def _aws_double(folder: Path, clock_file: Path) -> Child:
         name="aws-double",
         command=command,
         folder=folder,
-        environment=_clean_environment(),
+        environment=_clean_environment(folder),
     )
 
 
@@ -215,13 +211,16 @@ def _state(folder: Path, aws: Child) -> dict[str, dict[str, str]]:
     return state
 
 
-def _clean_environment() -> dict[str, str]:
+def _clean_environment(folder: Path) -> dict[str, str]:
     """Return this environment without anything that leads out of the machine."""
     kept = {
         key: value
         for key, value in os.environ.items()
         if not key.startswith(OWN_VARIABLES) and key.lower() not in PROXIES
     }
+    if kept.pop("PYTHONDONTWRITEBYTECODE", ""):
+        # A dozen processes would each compile everything anew.
+        kept["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
     root = str(Path(__file__).parents[3])
     paths = [root, *filter(None, [kept.get("PYTHONPATH", "")])]
     return kept | {"NO_PROXY": "*", "PYTHONPATH": os.pathsep.join(paths)}
