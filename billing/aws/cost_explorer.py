@@ -97,10 +97,13 @@ class CostExplorerSource:
         return self._statuses
 
     def controls(self, since: date, until: date) -> Sequence[DayControl]:
-        """Read the control totals of every day of ``[since, until)``, two requests."""
+        """Read the control totals of every day of ``[since, until)``, two requests.
+
+        Both are asked once more when they do not fit: data may move between them.
+        """
         try:
             return self._controls(since, until)
-        except AnswerChangedError:
+        except (AnswerChangedError, IncompleteAnswerError):
             return self._controls(since, until)
 
     def charges(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from datetime import date
 
 import pytest
 
@@ -169,3 +171,45 @@ def test_tax_and_credits_are_categories_of_their_own(aws: Aws) -> None:
         ChargeCategory.TAX,
         ChargeCategory.CREDIT,
     }
+
+
+def test_totals_that_move_between_their_questions_are_asked_again(aws: Aws) -> None:
+    sandbox = aws.serve(costs=[cost("2026-04-01", "5")])
+    sandbox.faults.add(
+        kind="change-data", operation="GetCostAndUsage", skip=1, times=1,
+        costs=[cost("2026-04-01", "3")],
+    )  # fmt: skip
+
+    (control,) = aws.bill().controls(FIRST, SECOND)
+
+    assert control.billed == usd("8")
+    assert sandbox.requests.count("GetCostAndUsage") == 4
+
+
+def test_totals_that_are_never_the_sum_of_their_accounts_are_refused(aws: Aws) -> None:
+    sandbox = aws.serve(costs=[cost("2026-04-01", "5")])
+    sandbox.faults.add(
+        kind="change-data", operation="GetCostAndUsage", skip=1, times=1,
+        costs=[cost("2026-04-01", "3")],
+    )  # fmt: skip
+    sandbox.faults.add(
+        kind="change-data", operation="GetCostAndUsage", skip=2, times=1,
+        costs=[cost("2026-04-01", "3")],
+    )  # fmt: skip
+
+    with pytest.raises(IncompleteAnswerError, match="not the sum of its accounts"):
+        aws.bill().controls(FIRST, SECOND)
+
+
+def test_an_answer_that_leaves_out_a_day_is_refused(aws: Aws) -> None:
+    sandbox = aws.serve(tags=TAG)
+    only_first = {
+        "TimePeriod": {"Start": "2026-04-01", "End": "2026-04-02"},
+        "Estimated": True,
+        "Total": {},
+        "Groups": [],
+    }
+    sandbox.serve_prebuilt([json.dumps({"ResultsByTime": [only_first]}).encode()])
+
+    with pytest.raises(IncompleteAnswerError, match="2026-04-02"):
+        detail(aws.bill(), FIRST, date(2026, 4, 3))
