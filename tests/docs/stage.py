@@ -1,0 +1,135 @@
+"""What the examples of docs/commands.md run against: a small company and its files.
+
+Two days before the clock's Monday are not complete in the bill, so that an example has
+a billed and a provisional part.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+from dataclasses import dataclass
+from pathlib import Path
+
+from deploy.sandbox.aws import AwsSandbox, World
+from deploy.sandbox.aws.builders import (
+    cost,
+    gpu_hours,
+    gpu_utilisation,
+    instance,
+    other_charge,
+    volume_cost,
+)
+from deploy.sandbox.aws.world import CostSeed, CostTag
+
+NOW = "2026-11-30T09:00:00Z"
+PRICE = "55.04"
+TAGS = {
+    "job-id": "job-123",
+    "team": "research",
+    "owner": "mia@example.com",
+    "env": "prod",
+}
+
+CONFIG = """\
+data_dir: {folder}/data
+aws:
+  regions: [us-east-1]
+tags:
+  job: [job-id]
+slack:
+  alerts: "#gpu-costs"
+approvals:
+  cli: trusted
+  identities:
+    {user}: mia@example.com
+"""
+
+POLICIES = """\
+policies:
+  - name: approve-large-runs
+    kind: approval
+    mode: notify
+    over: $10,000
+    approvers: [ada@example.com, ben@example.com]
+  - name: idle-gpus
+    kind: idle
+    mode: notify
+    signals: {gpu_utilization: "< 5%"}
+    for: 30m
+"""
+
+BROKEN = """\
+policies:
+  - {name: approve-large-runs, kind: approval, over: $100,000, approvers: ["@leads"]}
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """Where examples run.
+
+    Attributes:
+        environment: What a shell would have exported.
+        folder: Holds the files that examples name.
+    """
+
+    environment: dict[str, str]
+    folder: Path
+
+
+def set_up(folder: Path, sandbox: AwsSandbox) -> Stage:
+    """Write the files and fill the AWS double; nothing is read yet."""
+    sandbox.reset(_world())
+    sandbox.clock.set(NOW)
+    user = pwd.getpwuid(os.getuid()).pw_name
+    (folder / "gpucost.yaml").write_text(
+        CONFIG.format(folder=folder, user=user), encoding="utf-8"
+    )
+    (folder / "policies.yaml").write_text(POLICIES, encoding="utf-8")
+    (folder / "broken.yaml").write_text(BROKEN, encoding="utf-8")
+    environment = sandbox.environment() | {
+        "GPUCOST_CONFIG": str(folder / "gpucost.yaml"),
+        "GPUCOST_POLICIES": str(folder / "policies.yaml"),
+        "GPUCOST_NOW": NOW,
+    }
+    return Stage(environment=environment, folder=folder)
+
+
+def _world() -> World:
+    bill = [
+        *_training("2026-11-25", hours="36"),
+        *(
+            line
+            for day in ("2026-11-26", "2026-11-27", "2026-11-28")
+            for line in _training(day, hours="48")
+        ),
+        *_training("2026-11-29", hours="30"),
+        cost("2026-11-26", "80", usage_type="BoxUsage:g5.xlarge"),
+        other_charge("2026-11-26", "Credit", "-250"),
+    ]
+    began = "2026-11-25T06:00:00Z"
+    busy = [91.0] * 72
+    return World(
+        now=NOW,
+        tags=[CostTag(key="job-id")],
+        costs=bill,
+        instances=[
+            instance("i-0aaa", "p5.48xlarge", launched_at=began, tags=TAGS),
+            instance("i-0bbb", "p5.48xlarge", launched_at=began, tags=TAGS),
+        ],
+        metrics=[
+            gpu_utilisation(
+                name, values, start="2026-11-30T03:00:00Z", gpu=gpu,
+            )
+            for name, values in (("i-0aaa", busy), ("i-0bbb", [0.0] * 72))
+            for gpu in range(8)
+        ],
+    )  # fmt: skip
+
+
+def _training(day: str, *, hours: str) -> list[CostSeed]:
+    return [
+        gpu_hours(day, "p5.48xlarge", hours=hours, price=PRICE, tags=TAGS),
+        volume_cost(day, "6.40", tags=TAGS),
+    ]
