@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
@@ -13,9 +13,17 @@ from billing.core.periods import DAY, Period, day_of, previous_month
 from billing.core.prices import PriceKey, Purchase
 from billing.core.usage import UsageInterval
 from billing.ingest import import_costs, observe_fleet, refresh_prices
-from billing.ports import CostSource, FleetSource, PriceSource, SourceUnavailableError
+from billing.ports import (
+    CostSource,
+    FleetSource,
+    Freshness,
+    PriceSource,
+    SourceUnavailableError,
+)
 from bot.ports import Store
+from bot.use_cases.cards import post
 from bot.views.answers import IngestOutcome
+from bot.views.service import import_refused, source_stale
 
 #: Prices of everything that ran this recently are refreshed.
 PRICED_WITHIN = 35 * DAY
@@ -127,3 +135,33 @@ def merged(outcomes: Iterable[IngestOutcome]) -> IngestOutcome:
         tag_keys=tuple(one for part in every for one in part.tag_keys),
         notes=tuple(one for part in every for one in part.notes),
     )
+
+
+def tell_refused(
+    store: Store, outcome: IngestOutcome, *, channel: str, now: datetime
+) -> None:
+    """Queue a word about bills that were not believed: once a day for each account."""
+    day = day_of(now).isoformat()
+    refused = [one for one in outcome.imports if one.state == "rejected"]
+    if not channel or not refused:
+        return
+    with store.write() as unit:
+        for one in refused:
+            key = f"import-refused:{one.source.value}:{one.account}:{day}"
+            unit.outbox.put(post(key, channel, import_refused(one)), now)
+
+
+def tell_stale(
+    store: Store, stale: Sequence[Freshness], *, channel: str, now: datetime
+) -> None:
+    """Queue a word about sources that are too old: once a day for each.
+
+    A single failed read is no news; it shows in answers and in `gpucost doctor`.
+    """
+    day = day_of(now).isoformat()
+    if not channel or not stale:
+        return
+    with store.write() as unit:
+        for one in stale:
+            key = f"stale:{one.source.value}:{one.account}:{day}"
+            unit.outbox.put(post(key, channel, source_stale(one)), now)

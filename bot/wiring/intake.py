@@ -15,6 +15,7 @@ from bot.use_cases.ingest import (
     ingest_fleet,
     ingest_prices,
     merged,
+    tell_refused,
 )
 from bot.views.answers import IngestOutcome
 from bot.wiring.aws import AwsParts
@@ -42,7 +43,11 @@ class Intake:
         for one in wanted:
             progress(f"reading {one.value}")
             outcomes.append(attempt(one, readers[one]))
-        return merged(outcomes)
+        outcome = merged(outcomes)
+        if self.aws.settings.has_slack:
+            channel = self.aws.settings.config.slack.alerts
+            tell_refused(self.store, outcome, channel=channel, now=self.now())
+        return outcome
 
     def costs(self, reach: Reach) -> IngestOutcome:
         """Read what moved in the bill."""

@@ -17,6 +17,8 @@ from bot.settings.sections import DigestSection
 from bot.use_cases.digest import DigestScope, last_week, queue_digest
 from bot.use_cases.due import Calendar, Every, Schedule
 from bot.use_cases.facts import gather_facts
+from bot.use_cases.freshness import stale_sources
+from bot.use_cases.ingest import tell_stale
 from bot.use_cases.policies import Routing, run_policies
 from bot.use_cases.runner import Task
 from bot.views.digest import digest
@@ -31,6 +33,7 @@ CHILD_TIMEOUT = timedelta(minutes=30)
 #: A killed child's slot may be taken by another replica a little later.
 CHILD_LEASE_S = int(CHILD_TIMEOUT.total_seconds()) + 60
 EXPIRY_EVERY = timedelta(seconds=15)
+WATCH_EVERY = timedelta(minutes=15)
 LOOK_AGAIN_S = 0.2
 
 
@@ -180,6 +183,19 @@ class Work:
             return ""
         return next(iter(ids)) if len(ids) == 1 else ""
 
+    def watch(self, slot: datetime) -> None:
+        """Say in Slack which sources are too old."""
+        del slot
+        application, now = self.application, self.application.now()
+        with application.store.read() as unit:
+            known = unit.ledger.freshness()
+        tell_stale(
+            application.store,
+            stale_sources(known, application.schedules, now),
+            channel=application.settings.config.slack.alerts,
+            now=now,
+        )
+
     def expire(self, slot: datetime) -> None:
         """Deny by default what nobody decided in time."""
         del slot
@@ -217,6 +233,7 @@ def tasks(application: Application, work: Work, children: Children) -> Sequence[
         read("prices", every.prices),
         read("cost-explorer", every.cost_explorer),
         Task(name="policies", schedule=Every(every.policies), run=work.evaluate),
+        Task(name="staleness", schedule=Every(WATCH_EVERY), run=work.watch),
         Task(name="approvals-expire", schedule=Every(EXPIRY_EVERY), run=work.expire),
         *(
             _digest_task(work, section)
