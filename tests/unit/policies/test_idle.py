@@ -82,6 +82,22 @@ def test_four_fifths_of_the_samples_are_enough(samples: int, *, known: bool) -> 
     assert bool(result.unknown) is not known
 
 
+def test_one_silent_gpu_makes_the_instance_unknown() -> None:
+    series = [*gpu_series(QUIET), quiet_network()]  # of two GPUs
+
+    result = judged(make_facts(make_instance(series=series)))
+
+    assert result.findings == ()
+    assert result.unknown[0].missing == "gpu_utilization of 1 of 2 GPUs"
+
+
+def test_a_named_signal_without_samples_is_unknown() -> None:
+    result = judged(make_facts(make_instance(series=gpu_series(QUIET, QUIET))))
+
+    assert result.findings == ()
+    assert result.unknown[0].missing == "network"
+
+
 # C056
 def test_any_sample_over_the_limit_is_use() -> None:
     series = [*gpu_series([0.4, 88.0, 0, 0, 0, 0], [0.0] * 6), quiet_network()]
