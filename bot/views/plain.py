@@ -8,7 +8,10 @@ from bot.views.answers import Json, Message
 from bot.views.native import without_native
 
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))
-_MARKUP = re.compile(r"(?<!\w)[*_`](\S(?:.*?\S)?)[*_`](?!\w)")
+_MARKUP = tuple(
+    re.compile(rf"(?<!\w){re.escape(mark)}(\S(?:.*?\S)?){re.escape(mark)}(?!\w)")
+    for mark in "`*_"
+)
 
 
 def message_text(message: Message) -> str:
@@ -30,7 +33,9 @@ def _block(block: Json) -> str:
 
 
 def _plain(text: str) -> str:
-    bare = _MARKUP.sub(r"\1", text)
+    bare = text
+    for mark in _MARKUP:
+        bare = mark.sub(r"\1", bare)
     for entity, char in _ENTITIES:
         bare = bare.replace(entity, char)
     return "".join(char if char.isprintable() or char == "\n" else "?" for char in bare)

@@ -29,7 +29,7 @@ def test_a_refused_bill_names_both_sums_and_says_that_nothing_changed() -> None:
     )
 
     assert message_text(import_refused(report)) == snapshot("""\
-:warning: The bill of `123456789012 for 1 to 30 Nov 2026 was not imported.*
+:warning: The bill of 123456789012 for 1 to 30 Nov 2026 was not imported.
 Its lines sum to $99.50, its own total says $100.00.
 the lines of 2026-11-03 do not reach the day's own total
 What was stored before still stands and is shown as stale.\
@@ -45,7 +45,7 @@ def test_a_stale_source_says_since_when_and_why() -> None:
     )
 
     assert message_text(source_stale(stale)) == snapshot("""\
-:warning: inventory of `123456789012 is stale*: last read 29 Nov 2026 06:00 UTC.
+:warning: inventory of 123456789012 is stale: last read 29 Nov 2026 06:00 UTC.
 AccessDenied <!channel>
 gpucost doctor says what to do. Answers say it until then.\
 """)
