@@ -39,7 +39,7 @@ def validate(
                     "line": error.line,
                     "column": error.column,
                     "policy": error.policy or None,
-                    "message": error.message,
+                    "message": error.text,
                 }
                 for error in errors
             ],

@@ -28,10 +28,8 @@ from bot.use_cases.parts import CostQuestion, gather, grouped, parts_by
 from bot.use_cases.pricing import OwnPrice, PriceBook, price_book
 from policies.core.approvals import RequestState
 from policies.core.catalogue import Policy
+from policies.core.evaluate import Needs, needs_of
 from policies.core.facts import CheckpointFacts, Facts, InstanceFacts, JobFacts
-from policies.core.kinds.checkpoint_retention import CheckpointRetentionPolicy
-from policies.core.kinds.commitment_coverage import CommitmentCoveragePolicy
-from policies.core.kinds.idle import IdlePolicy
 
 #: Facts of an account older than this many inventory periods are stale.
 STALE_AFTER = timedelta(minutes=30)
@@ -82,12 +80,13 @@ def gather_facts(
         stored = _stored(unit, keys=keys, prices=prices, now=now)
     failures: list[ScopeFailure] = []
     instances = stored.instances
-    signals = [policy for policy in policies if isinstance(policy, IdlePolicy)]
-    if signals and sources.metrics is not None and instances:
-        instances, missed = _with_signals(instances, signals, sources.metrics, now)
+    needs = needs_of(policies)
+    if needs.signals_lookback and sources.metrics is not None and instances:
+        window = Period(now - needs.signals_lookback, now)
+        instances, missed = _with_signals(instances, window, sources.metrics)
         failures += missed
-    checkpoints = _checkpoints(policies, sources.objects, failures)
-    commitments = _commitments(policies, sources.commitments, now, failures)
+    checkpoints = _checkpoints(needs, sources.objects, failures)
+    commitments = _commitments(needs, sources.commitments, now, failures)
     facts = Facts(
         currency=stored.currency,
         instances=instances,
@@ -267,16 +266,9 @@ def _grants(unit: UnitOfWork, jobs: Iterable[str]) -> Mapping[str, datetime]:
 
 
 def _with_signals(
-    instances: Sequence[InstanceFacts],
-    policies: Sequence[IdlePolicy],
-    source: MetricSource,
-    now: datetime,
+    instances: Sequence[InstanceFacts], window: Period, source: MetricSource
 ) -> tuple[tuple[InstanceFacts, ...], Sequence[ScopeFailure]]:
     """Attach signals; a failed scope leaves its instances with none, and unknown."""
-    longest = max(
-        max(policy.for_, policy.after_job_end or timedelta()) for policy in policies
-    )
-    window = Period(now - longest - timedelta(minutes=10), now)
     asked = [
         (one.instance.account, one.instance.region, one.instance.resource_id)
         for one in instances
@@ -321,19 +313,12 @@ def failure_of(error: SourceUnavailableError) -> ScopeFailure:
 
 
 def _checkpoints(
-    policies: Sequence[Policy],
-    source: ObjectSource | None,
-    failures: list[ScopeFailure],
+    needs: Needs, source: ObjectSource | None, failures: list[ScopeFailure]
 ) -> tuple[CheckpointFacts, ...]:
-    locations = {
-        policy.location.text: policy.location
-        for policy in policies
-        if isinstance(policy, CheckpointRetentionPolicy)
-    }
     if source is None:
         return ()
     facts = []
-    for text, location in sorted(locations.items()):
+    for location in needs.locations:
         objects: list[StoredObject] = []
         is_complete = True
         try:
@@ -347,7 +332,7 @@ def _checkpoints(
             is_complete = False
         facts.append(
             CheckpointFacts(
-                location=text, objects=tuple(objects), is_complete=is_complete,
+                location=location.text, objects=tuple(objects), is_complete=is_complete,
                 price_per_gb_month=None,
             )
         )  # fmt: skip
@@ -355,24 +340,17 @@ def _checkpoints(
 
 
 def _commitments(
-    policies: Sequence[Policy],
+    needs: Needs,
     source: CommitmentSource | None,
     now: datetime,
     failures: list[ScopeFailure],
 ) -> tuple[CommitmentFacts, ...] | None:
     """Return coverage per family; None when it could not be read."""
-    wanted = [one for one in policies if isinstance(one, CommitmentCoveragePolicy)]
-    if not wanted or source is None:
+    if not needs.families or needs.coverage_lookback is None or source is None:
         return None
-    today = day_of(now)
-    found: list[CommitmentFacts] = []
-    windows = sorted({(one.lookback, one.family) for one in wanted})
+    since, today = day_of(now - needs.coverage_lookback), day_of(now)
     try:
-        for lookback in sorted({lookback for lookback, _ in windows}):
-            families = [family for span, family in windows if span == lookback]
-            since = day_of(now - lookback)
-            found.extend(source.facts(families, since, today))
+        return tuple(source.facts(needs.families, since, today))
     except SourceUnavailableError as error:
         failures.append(failure_of(error))
         return None
-    return tuple(found)
