@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import unified_diff
 from typing import TYPE_CHECKING
 
 import pytest
@@ -25,13 +26,14 @@ def player(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Player]:
     sandbox.reset(World())
 
 
-@pytest.mark.xdist_group("docs-commands")
 def test_the_page_shows_what_the_commands_print(player: Player) -> None:
     """Each session goes on from the ones before it, as a reader's would."""
-    wrong = [
-        (session, shown)
-        for session in SESSIONS
-        if (shown := player.replay(session)) != session
-    ]
+    wrong: list[str] = []
+    for session in SESSIONS:
+        shown = player.replay(session)
+        wrong += unified_diff(
+            session.splitlines(), shown.splitlines(), "page", "real", lineterm=""
+        )
 
-    assert wrong == [], "`python -m tests.docs` rewrites the page; read the diff"
+    report = "\n".join(wrong)
+    assert not wrong, f"run `python -m tests.docs` and read its diff:\n{report}"
