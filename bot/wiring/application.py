@@ -200,7 +200,7 @@ class Application:
         gathered = gather_facts(
             self.store,
             policies,
-            self.aws.fact_sources(),
+            self.aws.fact_sources,
             keys=tag_keys(self.settings),
             own=self._own,
             now=now,

@@ -18,6 +18,7 @@ from bot.clock import Now
 from bot.settings import Settings
 from bot.unit_of_work import SqlStore
 from bot.use_cases.facts import FactSources
+from bot.wiring.kept import KeptCommitments, KeptObjects
 
 
 @dataclass(frozen=True)
@@ -79,10 +80,13 @@ class AwsParts:
         """Return published prices."""
         return AwsPriceSource(self.clients)
 
+    @cached_property
     def fact_sources(self) -> FactSources:
-        """Return what policies ask at evaluation."""
+        """Return what policies ask at evaluation; dear answers are kept a while."""
+        commitments = CostExplorerCommitments(self.clients, clock=self.now)
+        good_for = self.settings.config.schedule.commitments
         return FactSources(
             metrics=CloudWatchMetricSource(self.clients),
-            commitments=CostExplorerCommitments(self.clients, clock=self.now),
-            objects=S3ObjectSource(self.clients),
+            commitments=KeptCommitments(commitments, good_for, self.now),
+            objects=KeptObjects(S3ObjectSource(self.clients), self.now),
         )
