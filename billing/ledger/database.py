@@ -148,12 +148,17 @@ def open_database(url: str, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Databa
     parsed = _parse(url)
     if parsed.get_backend_name() == _SQLITE:
         _create_private(Path(parsed.database or ""))
-        engine = create_engine(parsed, connect_args={"timeout": busy_timeout_s})
+        engine = create_engine(
+            parsed,
+            hide_parameters=True,  # Errors reach logs; names and payloads must not.
+            connect_args={"timeout": busy_timeout_s},
+        )
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
     else:
         engine = create_engine(
             parsed,
+            hide_parameters=True,
             pool_pre_ping=True,  # A restarted server costs a ping, not an error.
             connect_args={
                 "connect_timeout": 5,

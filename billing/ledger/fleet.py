@@ -118,14 +118,27 @@ class SqlFleet:
         query = query.order_by(_INTERVAL.c.resource_id, _INTERVAL.c.started_at)
         return [_interval(row) for row in self._session.connection().execute(query)]
 
-    def tags(self, resource_ids: Sequence[str]) -> Sequence[TagSpan]:
-        """Return the tag history of resources, by resource, key and start."""
+    def tags(
+        self, resource_ids: Sequence[str], *, keys: Sequence[str] | None = None
+    ) -> Sequence[TagSpan]:
+        """Return the tag history of resources, by resource, key and start.
+
+        With keys: of these only, compared as keys are (and as cost reports write them).
+        """
+        wanted = _tags()
+        if keys is not None:
+            folded = [
+                f"{prefix}{fold_key(key)}"
+                for key in keys
+                for prefix in ("", "user:", "user_")
+            ]
+            wanted = wanted.where(_TAG.c.folded_key.in_(folded))
         spans: list[TagSpan] = []
         for some in _chunks(sorted(set(resource_ids))):
             rows = self._session.connection().execute(
-                _tags()
-                .where(_TAG.c.resource_id.in_(some))
-                .order_by(_TAG.c.resource_id, _TAG.c.key, _TAG.c.valid_from)
+                wanted.where(_TAG.c.resource_id.in_(some)).order_by(
+                    _TAG.c.resource_id, _TAG.c.key, _TAG.c.valid_from
+                )
             )
             spans += [_span(row) for row in rows]
         return spans

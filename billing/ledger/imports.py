@@ -117,6 +117,7 @@ class SqlImports:
         What earlier imports of the same source and account, and long dead ones of any,
         left staged is cleared.
         """
+        serialise(self._session, "begin import")
         imports = _IMPORT.c.import_id
         execute(
             self._session,

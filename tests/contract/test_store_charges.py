@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -40,7 +40,7 @@ NOVEMBER = (date(2026, 11, 1), date(2026, 12, 1))
 OTHER = "111111111111"
 
 
-def _sums(store: SqlStore, by: str = "job", **filters: str) -> dict[str, str]:
+def _sums(store: SqlStore, by: str = "job", **filters: Any) -> dict[str, str]:
     """Sum cells of November over days, credits included."""
     sums: dict[str, Money] = {}
     with store.read() as unit:
@@ -214,7 +214,7 @@ def test_sums_must_equal_the_control_to_the_cent(
         import_charges(store, charges, controls=controls)
         assert _sums(store) == {"job-123": "10.00"}
     else:
-        with pytest.raises(ImbalanceError, match="sum to 10.00 USD"):
+        with pytest.raises(ImbalanceError, match=r"sum to 10\.00 USD"):
             import_charges(store, charges, controls=controls)
         assert _sums(store) == {"job-123": "7.00"}
 

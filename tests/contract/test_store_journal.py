@@ -243,7 +243,7 @@ def test_a_vote_and_what_it_caused_are_undone_together(store: SqlStore) -> None:
     with store.write() as unit:
         unit.journal.add_request(request, "")
 
-    with pytest.raises(RuntimeError), store.write() as unit:
+    with pytest.raises(RuntimeError), store.write() as unit:  # noqa: PT012
         unit.journal.add_vote(request, make_vote())
         unit.journal.decide(request, RequestState.APPROVED, by="p-ada", now=NOW)
         unit.audit.append("x", actor="p-ada", subject="s", data={}, now=NOW)

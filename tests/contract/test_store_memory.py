@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import text
+from sqlalchemy import select, text, update
 
+from billing.ledger.columns import table_of
+from billing.ledger.database import open_database
 from bot.unit_of_work.audit import GENESIS, SqlAudit
+from bot.unit_of_work.tables import AuditEventRow
 from tests.builders import NOW, at
 from tests.builders_store import AUDIT_KEY, seconds
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from bot.unit_of_work import SqlStore
 
 SLOT = at("2026-11-30T09:00Z")
@@ -103,20 +108,17 @@ def test_a_chain_rewritten_without_the_key_does_not_verify(store: SqlStore) -> N
 def test_any_changed_character_of_an_event_is_noticed(
     sqlite_store_url: str, data: dict[str, str], column: str, position: int
 ) -> None:
-    from billing.ledger.database import open_database
-
     database = open_database(sqlite_store_url)
     with database.write() as session:
         session.execute(text("DELETE FROM audit_event"))
         audit = SqlAudit(session, AUDIT_KEY)
         audit.append("event", actor="p-ada", subject="apr-1", data=data, now=NOW)
         whole = audit.verify()
-        old = session.execute(text(f"SELECT {column} FROM audit_event")).scalar_one()
-        at_index = position % len(old)
-        changed = old[:at_index] + chr(ord(old[at_index]) ^ 1) + old[at_index + 1 :]
-        session.execute(
-            text(f"UPDATE audit_event SET {column} = :new"), {"new": changed}
-        )
+        event = table_of(AuditEventRow)
+        old = session.execute(select(event.c[column])).scalar_one()
+        index = position % len(old)
+        changed = old[:index] + chr(ord(old[index]) ^ 1) + old[index + 1 :]
+        session.execute(update(event).values({column: changed}))
         problems = audit.verify()
     database.close()
 
@@ -171,14 +173,14 @@ def test_a_removed_person_is_nobody(store: SqlStore) -> None:
 # -------------------------------------------------------------------------- slots
 
 
-def _claim(store: SqlStore, owner: str, now: object = NOW) -> bool:
+def _claim(store: SqlStore, owner: str, now: datetime = NOW) -> bool:
     with store.write() as unit:
         return unit.slots.claim(
             "digest",
             SLOT,
             owner=owner,
             now=now,
-            lease_s=LEASE_S,  # type: ignore[arg-type]
+            lease_s=LEASE_S,
         )
 
 

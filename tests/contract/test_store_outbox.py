@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+import pytest
+
 from tests.builders import NOW
 from tests.builders_store import make_effect, seconds
 
@@ -60,12 +62,9 @@ def test_a_key_is_stored_once(store: SqlStore) -> None:
 
 
 def test_an_effect_of_a_failed_transaction_was_never_stored(store: SqlStore) -> None:
-    try:
-        with store.write() as unit:
-            unit.outbox.put(make_effect(), NOW)
-            raise RuntimeError
-    except RuntimeError:
-        pass
+    with pytest.raises(RuntimeError), store.write() as unit:  # noqa: PT012
+        unit.outbox.put(make_effect(), NOW)
+        raise RuntimeError
 
     assert _claim(store) == []
 

@@ -188,6 +188,19 @@ def test_a_tag_of_another_key_with_the_jobs_value_is_not_the_job(
         assert unit.ledger.job_record("job-123") is None
 
 
+def test_tags_of_some_keys_are_asked_for_in_any_spelling(store: SqlStore) -> None:
+    tags = {"Job-Id": "job-123", "team": "nlp"}
+    _observe(store, make_observation(make_instance(tags=tags)))
+
+    with store.read() as unit:
+        (resource,) = (one.resource_id for one in unit.ledger.open_intervals())
+        every = unit.ledger.tags([resource])
+        (found,) = unit.ledger.tags([resource], keys=["job-id", "JobId"])
+
+    assert {span.key for span in every} == tags.keys()
+    assert (found.key, found.value) == ("Job-Id", "job-123")
+
+
 def test_whose_a_job_is_comes_from_its_newest_tags(store: SqlStore) -> None:
     old = {"job-id": "job-123", "team": "vision", "owner": "mia@example.com"}
     new = {"job-id": "job-123", "team": "Speech", "env": "prod"}
