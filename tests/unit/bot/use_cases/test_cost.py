@@ -33,6 +33,7 @@ from tests.builders_use_cases import (
 )
 
 if TYPE_CHECKING:
+    from billing.core.charges import Charge
     from bot.unit_of_work import SqlStore
     from bot.views.answers import CostAnswer, CostGroup
 
@@ -322,7 +323,7 @@ def test_billed_and_effective_cost_are_two_figures(company: Company) -> None:
 
 def _credit(
     on: str, amount: str, kind: ChargeCategory = ChargeCategory.CREDIT
-) -> object:
+) -> Charge:
     return costs(
         on, amount, job="", bucket=Bucket.CREDITS, category=kind,
         record_type=kind.value.title(),
