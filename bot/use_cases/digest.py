@@ -1,4 +1,4 @@
-"""The digest of a week of UTC billing days, and sending it once per channel and week."""
+"""The digest of a week (or day, or month) of UTC billing days, sent once per channel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,14 @@ from billing.core.attribution import TagKeys
 from billing.core.charges import BUCKET_PREFIX, Bucket
 from billing.core.errors import GpucostError
 from billing.core.money import Money, Rate, total
-from billing.core.periods import Period, day_of, start_of
+from billing.core.periods import (
+    DAY,
+    Period,
+    day_of,
+    next_month,
+    previous_month,
+    start_of,
+)
 from billing.core.usage import ResourceKind
 from billing.ports import Freshness, JobRecord
 from bot.ports import OutboxMessage, Store, UnitOfWork
@@ -47,21 +54,42 @@ class BadWeekError(GpucostError, ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestScope:
-    """Which digest: a week, and a team or everything ("")."""
+    """Which digest: a span of billing days, and a team or everything ("").
+
+    Attributes:
+        every: ``day``, ``week`` or ``month``.
+        since: Its first day (a Monday, the first of a month).
+    """
 
     since: date
+    every: str = "week"
     team: str = ""
 
     @property
     def until(self) -> date:
-        """Return the day after the week."""
-        return self.since + WEEK
+        """Return the day after the span."""
+        if self.every == "day":
+            return self.since + DAY
+        return next_month(self.since) if self.every == "month" else self.since + WEEK
+
+    @property
+    def before(self) -> date:
+        """Return the first day of the span before."""
+        if self.every == "day":
+            return self.since - DAY
+        if self.every == "month":
+            return previous_month(self.since)
+        return self.since - WEEK
 
     @property
     def label(self) -> str:
-        """Return the ISO week, such as ``2026-W48``."""
-        year, week, _ = self.since.isocalendar()
-        return f"{year}-W{week:02d}"
+        """Return its name: ``2026-W48``, ``2026-11`` or ``2026-11-30``."""
+        if self.every == "week":
+            year, week, _ = self.since.isocalendar()
+            return f"{year}-W{week:02d}"
+        return (
+            f"{self.since:%Y-%m}" if self.every == "month" else self.since.isoformat()
+        )
 
 
 def week_of(text: str) -> date:
@@ -85,6 +113,15 @@ def last_week(now: datetime) -> date:
     return today - timedelta(days=today.weekday()) - WEEK
 
 
+def last_whole(every: str, now: datetime, *, team: str = "") -> DigestScope:
+    """Return the last day, week or month that is over (UTC billing days)."""
+    if every == "week":
+        return DigestScope(since=last_week(now), team=team)
+    today = day_of(now)
+    since = previous_month(today) if every == "month" else today - DAY
+    return DigestScope(since=since, every=every, team=team)
+
+
 def digest_answer(
     unit: UnitOfWork,
     scope: DigestScope,
@@ -94,10 +131,10 @@ def digest_answer(
     stale: Sequence[Freshness],
     now: datetime,
 ) -> DigestAnswer:
-    """Gather one week's digest out of one snapshot."""
+    """Gather one digest out of one snapshot."""
     ledger = unit.ledger
     question = CostQuestion(team=scope.team, since=scope.since, until=scope.until)
-    earlier = replace(question, since=scope.since - WEEK, until=scope.since)
+    earlier = replace(question, since=scope.before, until=scope.since)
     read = gather(ledger, question, prices=prices, keys=keys, now=now)
     before = gather(ledger, earlier, prices=prices, keys=keys, now=now)
     jobs, jobs_before = (
@@ -109,6 +146,7 @@ def digest_answer(
     untagged = f"{BUCKET_PREFIX}{Bucket.UNTAGGED}"
     return DigestAnswer(
         label=scope.label,
+        every=scope.every,
         since=scope.since,
         until=scope.until,
         currency=prices.currency,
@@ -193,12 +231,12 @@ def _top_teams(
 
 
 def _approvals(unit: UnitOfWork, scope: DigestScope) -> tuple[ApprovalRequest, ...]:
-    week = Period(start_of(scope.since), start_of(scope.until))
+    span = Period(start_of(scope.since), start_of(scope.until))
     return tuple(
         one
         for one in unit.journal.requests()
         if (not scope.team or one.team == scope.team)
-        and (one.created_at in week or (one.decided_at and one.decided_at in week))
+        and (one.created_at in span or (one.decided_at and one.decided_at in span))
     )
 
 
@@ -210,7 +248,7 @@ def queue_digest(
     messages: Sequence[Message],
     now: datetime,
 ) -> bool:
-    """Queue a digest, its details in its thread; False when that week already went there."""
+    """Queue a digest, its details in its thread; False when it already went there."""
     first = f"digest:{channel}:{scope.label}:{scope.team}"
     with store.write() as unit:
         for index, message in enumerate(messages):

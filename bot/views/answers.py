@@ -114,14 +114,15 @@ class TopLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DigestAnswer:
-    """A weekly digest, ready to be rendered.
+    """A digest, ready to be rendered.
 
     Attributes:
-        label: ISO week such as ``2026-W48`` (UTC billing days).
-        since / until: Billing days of the week, half-open.
-        previous: Total of the week before; None when the ledger does not hold it.
-        estimated_days: Days of the week that are still estimated or provisional.
-        approvals: Requests decided or still open in the week.
+        label: Such as ``2026-W48``, ``2026-11`` or ``2026-11-30`` (UTC billing days).
+        every: ``day``, ``week`` or ``month``.
+        since / until: Its billing days, half-open.
+        previous: Total of the span before; None when the ledger does not hold it.
+        estimated_days: Its days that are still estimated or provisional.
+        approvals: Requests asked or decided in it.
     """
 
     label: str
@@ -145,6 +146,7 @@ class DigestAnswer:
     estimated_days: tuple[date, ...]
     stale: tuple[Freshness, ...]
     notes: tuple[str, ...] = field(default_factory=tuple)
+    every: str = "week"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -70,14 +70,18 @@ def _is_quiet(answer: DigestAnswer) -> bool:
 def _total_line(answer: DigestAnswer) -> str:
     period = days_of(answer.since, answer.until)
     if _is_quiet(answer):
-        return f"A quiet week: *{amount(answer.total)}* from {period} (UTC)."
+        return f"A quiet {answer.every}: *{amount(answer.total)}* from {period} (UTC)."
     total = f"*{amount(answer.total)}* from {period} (UTC), before credits and refunds"
     return f"{total}: {_change(answer)}"
 
 
 def _change(answer: DigestAnswer) -> str:
     said = change(answer.total, answer.previous)
-    return said if said.startswith(("no ", "new ")) else f"{said} the week before"
+    return (
+        said
+        if said.startswith(("no ", "new "))
+        else f"{said} the {answer.every} before"
+    )
 
 
 def _figures(answer: DigestAnswer) -> list[tuple[str, str]]:

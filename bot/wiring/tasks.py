@@ -11,16 +11,17 @@ from threading import Event, Lock
 
 import structlog
 
+from billing.core.errors import GpucostError
 from bot.ports import Directory, SlackFailedError
 from bot.settings import child_environment
 from bot.settings.sections import DigestSection
-from bot.use_cases.digest import DigestScope, last_week, queue_digest
+from bot.use_cases.digest import last_whole, queue_digest
 from bot.use_cases.due import Calendar, Every, Schedule
 from bot.use_cases.facts import gather_facts
 from bot.use_cases.freshness import stale_sources
 from bot.use_cases.ingest import tell_stale
 from bot.use_cases.policies import Routing, run_policies
-from bot.use_cases.runner import Task
+from bot.use_cases.runner import Task, TaskStoppedError
 from bot.views.digest import digest
 from bot.wiring.application import Application, InvalidPoliciesError
 from bot.wiring.parts import own_prices, tag_keys
@@ -37,11 +38,13 @@ WATCH_EVERY = timedelta(minutes=15)
 LOOK_AGAIN_S = 0.2
 
 
-class ChildFailedError(Exception):
+class ChildFailedError(GpucostError):
     """A child process that reads a source ended with an error."""
 
-    def __init__(self, source: str, code: int | None) -> None:
-        super().__init__(f"ingest of {source} ended with {code}")
+    code = "child_failed"
+
+    def __init__(self, source: str, status: int | None) -> None:
+        super().__init__(f"ingest of {source} ended with {status}")
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,8 @@ class Children:
         """Read one source and wait for it; stopping ends it.
 
         Raises:
-            ChildFailedError: It failed, took too long or was stopped.
+            ChildFailedError: It failed or took too long.
+            TaskStoppedError: The process stops.
         """
         command = [sys.executable, "-m", "bot", "ingest", "--source", source]
         command += ["--config", self.config_path] if self.config_path else []
@@ -72,6 +76,8 @@ class Children:
         finally:
             with self._lock:
                 self._running.discard(child)
+        if code != 0 and self.stopping.is_set():
+            raise TaskStoppedError
         if code != 0:
             raise ChildFailedError(source, code)
 
@@ -135,7 +141,7 @@ class Work:
         gathered = gather_facts(
             application.store,
             policies,
-            application.aws.fact_sources(),
+            application.aws.fact_sources,
             keys=tag_keys(application.settings),
             own=own_prices(application.settings),
             now=now,
@@ -203,9 +209,9 @@ class Work:
             log.info("approval_expired", request=request.request_id)
 
     def send_digest(self, section: DigestSection, slot: datetime) -> None:
-        """Queue the digest of the week before a slot."""
+        """Queue the digest of the day, week or month before a slot."""
         now = self.application.now()
-        scope = DigestScope(since=last_week(slot), team=section.team)
+        scope = last_whole(section.every, slot, team=section.team)
         answer = self.application.digest_of(scope)
         people = self.routing({line.owner for line in answer.top_jobs}).owners
         queued = queue_digest(
@@ -238,7 +244,6 @@ def tasks(application: Application, work: Work, children: Children) -> Sequence[
         *(
             _digest_task(work, section)
             for section in application.settings.config.digests
-            if section.every == "week"
         ),
     ]
 
