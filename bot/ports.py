@@ -157,6 +157,11 @@ class Slots(Protocol):
     ) -> bool:
         """Claim a (schedule, slot); True for one owner only, again after a lapsed lease."""
 
+    def renew(
+        self, schedule: str, slot: datetime, *, owner: str, now: datetime, lease_s: int
+    ) -> bool:
+        """Set the end of a held lease (0 gives the slot back); False when it was lost."""
+
     def finish(
         self,
         schedule: str,

@@ -13,9 +13,10 @@ import structlog
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
 
+from billing.core.errors import GpucostError
 from bot.clock import Now, system_now
-from bot.ports import Store
-from bot.use_cases.runner import Task, run_due
+from bot.ports import SlackFailedError, Store
+from bot.use_cases.runner import Task, TaskStoppedError, run_due
 
 log = structlog.get_logger()
 
@@ -56,6 +57,12 @@ class Beat:
                 system_now=system_now(),
                 owner=self._owner,
             )
+        except TaskStoppedError:
+            log.info("task_stopped", task=task.name)
+            return
+        except (GpucostError, SlackFailedError) as error:
+            log.error("task_failed", task=task.name, error=str(error))  # noqa: TRY400 - named
+            return
         except Exception:
             log.exception("task_failed", task=task.name)
             return

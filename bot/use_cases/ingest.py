@@ -88,7 +88,22 @@ def ingest_prices(
     """Refresh the prices of whatever ran lately; implausible ones are refused."""
     with store.read() as unit:
         recent = unit.ledger.intervals(Period(now - PRICED_WITHIN, now))
-    keys = wanted_keys(recent) | set(extra)
+    return _ingest_keys(source, store, wanted_keys(recent) | set(extra), now)
+
+
+def ingest_new_prices(
+    source: PriceSource, store: Store, *, now: datetime
+) -> IngestOutcome:
+    """Price at once what runs and has no price yet; the next refresh may be a day away."""
+    with store.read() as unit:
+        keys = wanted_keys(unit.ledger.open_intervals())
+        keys -= unit.ledger.latest_prices(keys).keys()
+    return _ingest_keys(source, store, keys, now) if keys else IngestOutcome()
+
+
+def _ingest_keys(
+    source: PriceSource, store: Store, keys: Iterable[PriceKey], now: datetime
+) -> IngestOutcome:
     found = refresh_prices(source, store, sorted(keys), now)
     notes = [f"prices: {len(found.kept)} recorded"]
     notes += [

@@ -14,12 +14,17 @@ from bot.ports import Store
 from bot.use_cases.due import Schedule, due
 
 
+class TaskStoppedError(Exception):
+    """The process is stopping in the middle of a task; its slot is to run again."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """One line of the schedule.
 
     Attributes:
-        run: Does the work of one slot; an exception marks the slot as failed.
+        run: Does the work of one slot; an exception marks the slot as failed, but
+            ``TaskStoppedError`` gives it back.
         lease_s: After this long without an end, another replica may take the slot.
         catches_up_first: True when the very first start should run at once (data); False
             when it must wait for its next slot (digests).
@@ -53,16 +58,43 @@ def run_due(
         )
     if not claimed:
         return None
-    error = ""
-    try:
-        task.run(slot)
-    except Exception as failure:
-        error = f"{type(failure).__name__}: {failure}"
-        raise
-    finally:
-        with store.write() as unit:
-            unit.slots.finish(task.name, slot, owner=owner, now=system_now, error=error)
+    _Run(task=task, store=store, slot=slot, owner=owner, at=system_now).work()
     return slot
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """One claimed slot."""
+
+    task: Task
+    store: Store
+    slot: datetime
+    owner: str
+    at: datetime
+
+    def work(self) -> None:
+        try:
+            self.task.run(self.slot)
+        except TaskStoppedError:
+            self._give_back()
+            raise
+        except Exception as failure:
+            self._finish(f"{type(failure).__name__}: {failure}")
+            raise
+        self._finish("")
+
+    def _finish(self, error: str) -> None:
+        with self.store.write() as unit:
+            unit.slots.finish(
+                self.task.name, self.slot, owner=self.owner, now=self.at, error=error
+            )
+
+    def _give_back(self) -> None:
+        """End the lease without an end of the work: whoever comes next may have it."""
+        with self.store.write() as unit:
+            unit.slots.renew(
+                self.task.name, self.slot, owner=self.owner, now=self.at, lease_s=0
+            )
 
 
 def _take_as_start(

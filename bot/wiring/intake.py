@@ -13,6 +13,7 @@ from bot.use_cases.ingest import (
     attempt,
     ingest_costs,
     ingest_fleet,
+    ingest_new_prices,
     ingest_prices,
     merged,
     tell_refused,
@@ -33,12 +34,13 @@ class Intake:
 
     def read(self, source: str, reach: Reach, *, progress: Tell) -> IngestOutcome:
         """Read one source, or all of them: the fleet first, so that prices know it."""
+        is_all = source == "all"
         readers: dict[Source, Callable[[], IngestOutcome]] = {
-            Source.INVENTORY: self.fleet,
+            Source.INVENTORY: self.fleet if is_all else self.fleet_and_new_prices,
             Source.PRICES: self.prices,
             Source.COST_EXPLORER: lambda: self.costs(reach),
         }
-        wanted = [*readers] if source == "all" else [Source(source)]
+        wanted = [*readers] if is_all else [Source(source)]
         outcomes = []
         for one in wanted:
             progress(f"reading {one.value}")
@@ -56,6 +58,15 @@ class Intake:
     def fleet(self) -> IngestOutcome:
         """Poll what exists."""
         return ingest_fleet(self.aws.fleet(), self.store, now=self.now())
+
+    def fleet_and_new_prices(self) -> IngestOutcome:
+        """Poll what exists, and price what was never priced."""
+        seen = self.fleet()
+        priced = attempt(
+            Source.PRICES,
+            lambda: ingest_new_prices(self.aws.prices(), self.store, now=self.now()),
+        )
+        return merged([seen, priced])
 
     def prices(self) -> IngestOutcome:
         """Refresh the prices of what ran lately."""

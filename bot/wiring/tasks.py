@@ -18,7 +18,7 @@ from bot.settings.sections import DigestSection
 from bot.use_cases.digest import last_whole, queue_digest
 from bot.use_cases.due import Calendar, Every, Schedule
 from bot.use_cases.facts import gather_facts
-from bot.use_cases.freshness import stale_sources
+from bot.use_cases.freshness import old_sources
 from bot.use_cases.ingest import tell_stale
 from bot.use_cases.policies import Routing, run_policies
 from bot.use_cases.runner import Task, TaskStoppedError
@@ -197,7 +197,7 @@ class Work:
             known = unit.ledger.freshness()
         tell_stale(
             application.store,
-            stale_sources(known, application.schedules, now),
+            old_sources(known, application.schedules, now),
             channel=application.settings.config.slack.alerts,
             now=now,
         )

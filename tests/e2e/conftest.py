@@ -73,7 +73,7 @@ def opens(
     tmp_path_factory: pytest.TempPathFactory, aws: AwsSandbox, bytecode: Path
 ) -> Opens:
     def opens(
-        slack: SlackSandbox | None = None, *, policies: str = "", **config: Any
+        slack: SlackSandbox | None = None, /, *, policies: str = "", **config: Any
     ) -> AbstractContextManager[Place]:
         root = tmp_path_factory.mktemp("place")
         place = Place(root, environment(aws, slack, bytecode), free_port())

@@ -126,7 +126,7 @@ class Place:
 
     def serve(self) -> Served:
         child, _, err = self._start(("serve",))
-        return Served(self, child, err)
+        return Served(self, child, err, self.port)
 
     def leaks(self) -> list[str]:
         """Return the files that hold a canary, or a traceback."""
@@ -145,6 +145,7 @@ class Served:
     place: Place
     child: subprocess.Popen[bytes]
     log_file: Path
+    port: int
 
     def logs(self, event: str = "") -> list[dict[str, Any]]:
         """Return what was logged, of one event or all."""
@@ -177,7 +178,7 @@ class Served:
         body: bytes = b"",
         headers: Mapping[str, str] | None = None,
     ) -> tuple[int, str]:
-        target = HTTPConnection("127.0.0.1", self.place.port, timeout=PATIENCE_S)
+        target = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             target.request(method, path, body, dict(headers or {}))
             answer = target.getresponse()

@@ -126,7 +126,8 @@ def test_failing_region_is_named_and_the_others_are_kept(
     assert ran.code == 1
     assert (failure["source"], failure["region"]) == ("inventory", FAR)
     assert ran.json["notes"] == [
-        "inventory: 1 instances, 0 volumes in 1 account and region"
+        "inventory: 1 instances, 0 volumes in 1 account and region",
+        "prices: 1 recorded",
     ]
 
 
