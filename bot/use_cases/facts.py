@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from billing.core.attribution import TagKeys, belongings
+from billing.core.attribution import TagKeys, belongings, choose
 from billing.core.charges import BUCKET_PREFIX, Source
 from billing.core.fleet import Instance, InstanceState, ScopeFailure
 from billing.core.gpus import gpu_count
@@ -31,7 +31,7 @@ from policies.core.catalogue import Policy
 from policies.core.evaluate import Needs, needs_of
 from policies.core.facts import CheckpointFacts, Facts, InstanceFacts, JobFacts
 
-#: Facts of an account older than this many inventory periods are stale.
+#: Facts of an account and region that no poll has read for longer are stale.
 STALE_AFTER = timedelta(minutes=30)
 #: Objects of one location beyond this are not listed: S3 Inventory is for that.
 OBJECTS_MAX = 1_000_000
@@ -108,10 +108,10 @@ def _stored(
     running = [
         one for one in ledger.open_intervals() if one.kind is ResourceKind.INSTANCE
     ]
-    tags = _current_tags(ledger.tags(sorted({one.resource_id for one in running})))
+    held = _current_tags(ledger.tags(sorted({one.resource_id for one in running})))
     rates = _Rates(prices)
     instances = tuple(
-        _instance_facts(one, tags.get(one.resource_id, {}), keys=keys, rates=rates)
+        _instance_facts(one, held.get(one.resource_id, {}), keys=keys, rates=rates)
         for one in sorted(running, key=lambda one: one.resource_id)
     )
     read_at = {
@@ -119,11 +119,7 @@ def _stored(
         for one in ledger.freshness()
         if one.source is Source.INVENTORY and one.as_of is not None
     }
-    stale = frozenset(
-        (one.account, one.region)
-        for one in running
-        if one.account not in read_at or now - read_at[one.account] > STALE_AFTER
-    )
+    stale = _stale_scopes(running, now)
     return _Stored(
         instances=instances,
         jobs=_jobs(unit, running, instances, keys=keys, prices=prices, now=now),
@@ -131,6 +127,20 @@ def _stored(
         stale=stale,
         currency=prices.currency,
     )
+
+
+def _stale_scopes(
+    running: Iterable[UsageInterval], now: datetime
+) -> frozenset[tuple[str, str]]:
+    """Return scopes no poll has read lately; one closed to us ages alone.
+
+    A poll that reads a scope sees everything that still runs there.
+    """
+    seen: dict[tuple[str, str], datetime] = {}
+    for one in running:
+        scope = (one.account, one.region)
+        seen[scope] = max(seen.get(scope, one.last_seen_at), one.last_seen_at)
+    return frozenset(scope for scope, at in seen.items() if now - at > STALE_AFTER)
 
 
 class _Rates:
@@ -148,18 +158,24 @@ class _Rates:
         return self._known[key]
 
 
-def _current_tags(spans: Iterable[TagSpan]) -> Mapping[str, Mapping[str, str]]:
-    tags: dict[str, dict[str, str]] = {}
+def _current_tags(spans: Iterable[TagSpan]) -> Mapping[str, Mapping[str, TagSpan]]:
+    tags: dict[str, dict[str, TagSpan]] = {}
     for span in spans:
         if span.valid_to is None:
-            tags.setdefault(span.resource_id, {})[span.key] = span.value
+            tags.setdefault(span.resource_id, {})[span.key] = span
     return tags
 
 
 def _instance_facts(
-    interval: UsageInterval, tags: Mapping[str, str], *, keys: TagKeys, rates: _Rates
+    interval: UsageInterval,
+    held: Mapping[str, TagSpan],
+    *,
+    keys: TagKeys,
+    rates: _Rates,
 ) -> InstanceFacts:
+    tags = {key: span.value for key, span in held.items()}
     owned = belongings(tags, keys)
+    job_key = choose(tags, keys.job).key
     return InstanceFacts(
         instance=Instance(
             resource_id=interval.resource_id,
@@ -181,6 +197,7 @@ def _instance_facts(
         gpus=gpu_count(interval.shape),
         rate=rates.of(interval),
         running_since=interval.started_at,
+        job_since=held[job_key].valid_from if job_key else None,
     )
 
 
@@ -296,12 +313,7 @@ def _attach(
 ) -> InstanceFacts:
     scope = (one.instance.account, one.instance.region)
     is_broken = scope in broken or ("", "") in broken or (scope[0], "") in broken
-    return InstanceFacts(
-        instance=one.instance, job=one.job, team=one.team, owner=one.owner,
-        environment=one.environment, gpus=one.gpus, rate=one.rate,
-        running_since=one.running_since, series=tuple(series),
-        series_complete=not is_broken,
-    )  # fmt: skip
+    return replace(one, series=tuple(series), series_complete=not is_broken)
 
 
 def failure_of(error: SourceUnavailableError) -> ScopeFailure:

@@ -23,6 +23,7 @@ class InstanceFacts:
         gpus: GPUs of the instance type; None when the type is unknown.
         rate: Price per hour it is really paying; None when unknown.
         running_since: Start of its current running interval; None when unknown.
+        job_since: Since when it works for its job; None when always, or untagged.
         series: Signals over the look-back window, by nothing but their own names.
         series_complete: False when the metric source failed for its scope.
     """
@@ -35,6 +36,7 @@ class InstanceFacts:
     gpus: int | None
     rate: Rate | None
     running_since: datetime | None
+    job_since: datetime | None = None
     series: tuple[MetricSeries, ...] = ()
     series_complete: bool = True
 

@@ -182,7 +182,11 @@ def _judge_group(
         advice = _advice(case)
         judging.findings += [advice] if advice else []
         return
-    starts = [one.running_since for one in group.instances]
+    # What an instance did for the job before this one says nothing of this one.
+    starts = [
+        one.running_since and max(one.running_since, one.job_since or one.running_since)
+        for one in group.instances
+    ]
     warm = case.window + policy.grace
     if any(start is not None and case.now - start < warm for start in starts):
         return  # warming up: neither idle nor unknown
