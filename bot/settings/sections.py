@@ -212,6 +212,14 @@ class VisibilitySection(_Section):
     guests: Literal["none", "own", "all"] = "none"
     teams: Literal["own", "all"] = "all"
 
+    @model_validator(mode="after")
+    def _promises_kept(self) -> Self:
+        if self.teams == "own":
+            # Ignoring it would show figures that somebody wanted hidden.
+            message = "teams: own is not in this version; only all is"
+            raise ValueError(message)
+        return self
+
 
 class ApprovalsSection(_Section):
     """Who the command line speaks for."""

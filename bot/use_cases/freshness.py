@@ -14,17 +14,33 @@ PERIODS = 3
 LEAST = timedelta(hours=1)
 
 
+def old_sources(
+    known: Sequence[Freshness], schedules: Mapping[str, timedelta], now: datetime
+) -> tuple[Freshness, ...]:
+    """Return sources that were not read for too long; one failed read is no news."""
+    return tuple(
+        one
+        for one in stale_sources(known, schedules, now)
+        if one.as_of is None or _is_old(one, schedules, now)
+    )
+
+
+def _is_old(one: Freshness, schedules: Mapping[str, timedelta], now: datetime) -> bool:
+    period = schedules.get(one.source.value)
+    if period is None or one.as_of is None:
+        return False
+    return now - one.as_of > max(PERIODS * period, LEAST)
+
+
 def stale_sources(
     known: Sequence[Freshness], schedules: Mapping[str, timedelta], now: datetime
 ) -> tuple[Freshness, ...]:
     """Return sources that failed last or were not read for too long, with why."""
     stale = []
     for one in known:
-        period = schedules.get(one.source.value)
         if one.reason or one.as_of is None:
             stale.append(replace(one, reason=one.reason or "never read"))
-            continue
-        age = now - one.as_of
-        if period is not None and age > max(PERIODS * period, LEAST):
-            stale.append(replace(one, reason=f"not read for {duration_text(age)}"))
+        elif _is_old(one, schedules, now):
+            age = duration_text(now - one.as_of)
+            stale.append(replace(one, reason=f"not read for {age}"))
     return tuple(stale)

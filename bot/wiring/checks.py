@@ -37,6 +37,7 @@ def doctor_checks(application: Application) -> Sequence[Check]:
         ("Slack", _slack),
         ("policies", _policies),
         ("imports", _imports),
+        ("configuration", _unused_settings),
     )
     checks: list[Check] = []
     for name, group in groups:
@@ -217,6 +218,24 @@ def _policies(application: Application) -> Sequence[Check]:
         f"{len(policies)} loaded" if policies else "none: GPUCOST_POLICIES is not set"
     )
     return [Check(name="policies", ok=True if policies else None, message=message)]
+
+
+def _unused_settings(application: Application) -> Sequence[Check]:
+    """Name settings that this version accepts and does not use."""
+    config = application.settings.config
+    unused = {
+        "exports": bool(config.exports),
+        "prometheus.url": bool(config.prometheus.url),
+        "commitment_benefit: proportional": config.commitment_benefit == "proportional",
+        "aws.enforce_role": bool(config.aws.enforce_role),
+        "teams.*.budget": any(team.budget for team in config.teams.values()),
+        "owners.default": bool(config.owners.default),
+    }
+    named = [name for name, is_set in unused.items() if is_set]
+    if not named:
+        return []
+    message = f"set, but not used by this version: {', '.join(named)}"
+    return [Check(name="configuration", ok=None, message=message)]
 
 
 def _imports(application: Application) -> Sequence[Check]:

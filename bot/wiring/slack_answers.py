@@ -47,8 +47,8 @@ _KINDS = {
     "coverage": "commitment-coverage",
     "checkpoints": "checkpoint-retention",
 }
-NOT_ADMIN = "only the admins of gpucost may do this"
-GUEST = "guests may not ask about cost here"
+NOT_ADMIN = "Only the admins of gpucost may do this."
+GUEST = "Guests may not ask about cost here."
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class SlackAnswers:
 
         def guarded(ask: Ask) -> tuple[Message, ...]:
             config = self.application.settings.config
-            if config.visibility.guests == "none":
+            if config.visibility.guests != "all":  # "own" shows nothing yet
                 person = self.directory.person(ask.asker.user_id)
                 if person is None or person.is_guest:
                     return (note(GUEST),)
@@ -153,7 +153,7 @@ class SlackAnswers:
             ]
         if judged is None:
             return (
-                note("policies were not evaluated yet; is `gpucost serve` running?"),
+                note("Policies were not evaluated yet; ask again in a few minutes."),
             )
         return (status.findings_list(kind, found, (), as_of=judged, now=ask.now),)
 
