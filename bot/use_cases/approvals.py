@@ -111,14 +111,19 @@ def file_request(
 ) -> ApprovalRequest:
     """Store a request and post its card; an equal live request is returned as it is.
 
+    An approval covers its hours (a day at least): after them the same run is asked anew.
     Without a rule nobody needs to be asked: it is recorded as approved at once.
     """
     key = _idempotency_key(ask)
     request = _request(ask, rule, owner=owner, record=record, key=key, now=now)
     with store.write() as unit:
         stored = unit.journal.add_request(request, key)
-        if stored.request_id != request.request_id:
-            return stored
+        while stored.request_id != request.request_id:
+            if not _is_over(stored, now):
+                return stored
+            # What followed a request that is over is stored under that one's id.
+            key = f"{key[:64]}:{stored.request_id}"
+            stored = unit.journal.add_request(request, key)
         unit.audit.append(
             "approval_requested",
             actor=ask.caller or ask.requester,
@@ -131,6 +136,14 @@ def file_request(
             card = approval_card(stored, people=names, now=now)
             unit.outbox.put(post(card_key(stored), channel, card), now)
         return stored
+
+
+def _is_over(request: ApprovalRequest, now: datetime) -> bool:
+    """Tell whether an approved run must have ended: asking for it again is new."""
+    if request.state is not RequestState.APPROVED or request.decided_at is None:
+        return False
+    hours = timedelta(seconds=round(request.envelope.hours * 3600))
+    return now >= request.decided_at + max(hours, SPLIT_WINDOW)
 
 
 def _request(
