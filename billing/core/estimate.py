@@ -19,6 +19,9 @@ from billing.core.gpus import accelerators, same_model
 from billing.core.money import Money, Rate, round_half_even, total
 from billing.core.prices import Price, PriceKey, Purchase
 
+#: A way to run that saves less than this is not worth a mention.
+LEAST_SAVING_PCT = 1
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EstimateRequest:
@@ -217,7 +220,7 @@ def alternatives(
         if way is None or way[1].currency != expected.currency:
             continue
         what, cost, why = way
-        if cost < expected and (what not in ways or cost < ways[what][0]):
+        if _is_cheaper(cost, expected) and (what not in ways or cost < ways[what][0]):
             ways[what] = cost, f"{expected - cost} less{why}"
     ranked = sorted(ways.items(), key=lambda item: (item[1][0].nanos, item[0]))
     found = [
@@ -228,6 +231,11 @@ def alternatives(
         why = f"no spot price is known in {request.region}"
         found.append(Alternative(what="spot", expected=None, why=why))
     return tuple(found)
+
+
+def _is_cheaper(cost: Money, expected: Money) -> bool:
+    """Tell whether changing plans would save anything to speak of."""
+    return cost.nanos * 100 <= expected.nanos * (100 - LEAST_SAVING_PCT)
 
 
 def alternative_keys(

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
+from billing.core.money import Money
 from bot.views.answers import Json, Message
 from bot.views.blocks import bullets, context, fields, header, section
 from bot.views.limits import fit_one
 from bot.views.people import People, who
 from bot.views.text import escape, fallback, name, plain
-from bot.views.words import ago, amount, duration, instant, plural
+from bot.views.words import ago, amount, binary_size, duration, instant, plural
 from policies.core.finding import Evidence, Finding, PlannedAction, Severity, Subject
 
 _EVIDENCE_MAX = 10
 _SENTENCES_MAX = 8
 _ACTIONS_MAX = 5
+_CURRENCY = re.compile(r"[A-Z]{3}")
 
 _ICONS = {
     Severity.INFO: ":information_source:",
@@ -97,11 +100,18 @@ def _figures(finding: Finding, now: datetime) -> list[tuple[str, str]]:
     since = f"{instant(finding.since)}, {ago(finding.since, now)}"
     return [
         ("About", subject_line(finding.subject)),
-        ("Job", name(finding.job) if finding.job else "none: no job tag"),
+        ("Job", _job(finding)),
         ("At stake", _stake(finding)),
         ("Since", since),
         ("Team", name(finding.team) if finding.team else ""),
     ]
+
+
+def _job(finding: Finding) -> str:
+    """Return the job, where it is not the subject itself; commitments have none."""
+    if finding.subject.type in {"job", "commitment"}:
+        return ""
+    return name(finding.job) if finding.job else "none: no job tag"
 
 
 def _evidence(evidence: Sequence[Evidence]) -> list[Json]:
@@ -117,13 +127,30 @@ def _evidence(evidence: Sequence[Evidence]) -> list[Json]:
 def evidence_line(one: Evidence) -> str:
     """Return a value beside the limit it was held against."""
     label = escape(one.name.replace("_", " "), most=80)
-    unit = _unit(one.unit)
-    value = "unknown" if one.value is None else f"{escape(one.value, most=120)}{unit}"
-    limit = escape(one.threshold, most=120)
-    said = "" if limit.endswith(unit.strip()) else unit
-    against = f" (limit {limit}{said})" if limit else ""
+    value = "unknown" if one.value is None else _measured(one.value, one.unit)
+    against = f" (limit {_limit(one.threshold, one.unit)})" if one.threshold else ""
     when = f", as of {instant(one.as_of)}" if one.as_of else ""
     return f"{label}: {value}{against}{when}"
+
+
+def _limit(text: str, unit: str) -> str:
+    """Return a limit with its unit once; some say it themselves."""
+    if unit and text.endswith(unit):
+        return escape(text, most=120)
+    sign, space, number = text.rpartition(" ")
+    return f"{escape(sign)}{space}{_measured(number, unit)}"
+
+
+def _measured(text: str, unit: str) -> str:
+    """Return a figure in its unit: money as money, bytes in units people read."""
+    if unit == "B" and text.isdecimal():
+        return binary_size(int(text))
+    if _CURRENCY.fullmatch(unit):
+        try:
+            return amount(Money.of(text, unit))
+        except ValueError:
+            pass
+    return f"{escape(text, most=120)}{_unit(unit)}"
 
 
 def _unit(unit: str) -> str:

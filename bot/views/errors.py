@@ -13,17 +13,22 @@ _SUGGESTIONS_MAX = 5
 
 def ask_error(error: AskError, *, command: str = "") -> Message:
     """Render what could not be answered; `command` goes before each suggestion."""
-    lines = [escape(error.message)]
+    lines = [_sentence(error.message)]
     if error.suggestions:
         shown = error.suggestions[:_SUGGESTIONS_MAX]
         prefix = f"{command} " if command else ""
         lines.append("Did you mean " + " or ".join(name(prefix + one) for one in shown))
         lines[-1] += "?"
     if error.hint:
-        lines.append(escape(error.hint))
+        lines.append(_sentence(error.hint.replace("`", "'")))
     return Message(
         text=fallback(error.message, most=300), blocks=(section("\n".join(lines)),)
     )
+
+
+def _sentence(text: str) -> str:
+    """Return an error's words as a sentence."""
+    return escape(f"{text[:1].upper()}{text[1:]}".rstrip(".") + ".")
 
 
 def bad_usage(

@@ -43,7 +43,8 @@ def findings_list(
 def _finding(finding: Finding) -> str:
     stake = finding.cost_at_stake
     cost = "amount unknown" if stake is None else f"{amount(stake)} at stake"
-    job = f", job {name(finding.job)}" if finding.job else ""
+    is_other = finding.job and finding.subject.type != "job"
+    job = f", job {name(finding.job)}" if is_other else ""
     why = [evidence_line(one) for one in finding.evidence[:_EVIDENCE_MAX]]
     first = f"*{cost}*: {subject_line(finding.subject)}{job}"
     said = escape(finding.explanation[0], most=300) if finding.explanation else ""

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 
 from billing.core.money import Money, Rate
 from billing.core.periods import rfc3339
+from billing.ports import ImportReport
 from bot.views.answers import (
     Check,
     CostAnswer,
@@ -206,13 +207,16 @@ def ingest_text(outcome: IngestOutcome) -> str:
     rows = [
         (
             report.source.value, report.account or "-", report.state,
-            f"{report.since} to {report.until}", f"{report.charges} charges",
-            str(report.total), f"{report.requests} requests, {report.request_cost}",
-            report.message,
+            f"{report.since} to {report.until}", report.message,
         )
         for report in outcome.imports
     ]  # fmt: skip
-    lines = [table(rows)] if rows else []
+    lines = table(rows).splitlines() if rows else []
+    lines = [
+        part
+        for line, report in zip(lines, outcome.imports, strict=True)
+        for part in (line, f"  {_import_figures(report)}")
+    ]
     lines += [clean(note) for note in outcome.notes]
     lines += [
         clean(
@@ -221,6 +225,16 @@ def ingest_text(outcome: IngestOutcome) -> str:
         for one in outcome.errors
     ]
     return "\n".join(lines) or "nothing to read"
+
+
+def _import_figures(report: ImportReport) -> str:
+    parts = [f"{report.charges} charges", f"total {report.total}"]
+    if report.control_total is not None:
+        parts.append(f"AWS's own total {report.control_total}")
+    if report.difference is not None:
+        parts.append(f"difference {report.difference}")
+    parts.append(f"{report.requests} requests, {report.request_cost}")
+    return "; ".join(parts)
 
 
 def plan_text(evaluation: Evaluation) -> str:

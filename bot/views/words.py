@@ -17,6 +17,7 @@ MINUTE = timedelta(minutes=1)
 #: Below this an amount is said as "less than a cent".
 _CENT_NANOS = NANOS_PER_UNIT // 100
 _PERCENT_MAX = 999
+BINARY = 1024
 
 
 def plural(count: int, one: str, many: str = "") -> str:
@@ -53,6 +54,19 @@ def whole(money: Money) -> str:
         return f"under {least}"
     text = people_text(units * NANOS_PER_UNIT, money.currency)
     return text.removesuffix(".00")
+
+
+def binary_size(size: int) -> str:
+    """Return a number of bytes in the unit that people read.
+
+    >>> binary_size(900), binary_size(4_200_000_000_000), binary_size(1024**3)
+    ('900 B', '3.8 TiB', '1 GiB')
+    """
+    units = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+    value, step = Fraction(size), 0
+    while value >= BINARY and step < len(units) - 1:
+        value, step = value / BINARY, step + 1
+    return f"{float(value):.1f}".removesuffix(".0") + f" {units[step]}"
 
 
 def share(part: Money, of: Money) -> str:
