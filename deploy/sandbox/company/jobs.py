@@ -30,7 +30,7 @@ job-115  vision   omar  research p4d.24xlarge 8 spot      11-05T09:30 11-11T21:4
 job-117  nlp      maya  research p5.48xlarge  8 on-demand 11-09T09:00 11-12T07:00 crash
 job-120  platform jonas dev      g6.12xlarge  2 on-demand 11-10T13:00 11-14T13:00 train
 job-101  nlp      maya  base     p5.48xlarge  2 on-demand 11-13T12:00 11-23T02:00 crash
-job-121  nlp      maya  research p5.48xlarge  1 spot      11-16T08:00 11-19T17:30 train
+job-121  nlp      maya  research g6.12xlarge  4 spot      11-16T08:00 11-20T17:30 train
 job-127  platform jonas dev      g5.48xlarge  1 on-demand 11-20T09:00 11-26T18:00 train
 job-101  nlp      maya  base     p5.48xlarge  2 on-demand 11-23T10:00 -           train
 job-123  nlp      maya  research p5.48xlarge  4 on-demand 11-24T18:00 -           train
@@ -39,7 +39,7 @@ job-124  vision   omar  research p4d.24xlarge 4 on-demand 11-25T14:00 11-25T14:2
 job-124  vision   omar  research p4d.24xlarge 4 on-demand 11-25T15:30 11-25T15:54 crash
 job-118  vision   omar  research p4d.24xlarge 1 on-demand 11-26T10:00 11-28T15:12 crash
 job-118  vision   omar  research p4d.24xlarge 1 on-demand 11-26T10:00 -           forgotten
-job-126  vision   omar  research g6.12xlarge  6 spot      11-27T06:00 -           train
+job-126  vision   omar  research p5.48xlarge  1 spot      11-27T06:00 -           train
 job-129  platform jonas dev      g5.12xlarge  1 on-demand 11-27T10:00 -           train
 job-130  nlp      maya  research g5.12xlarge  2 on-demand 11-30T08:30 -           boot
 -        -        -     -        g5.2xlarge   4 on-demand 10-08T10:00 -           notebook
