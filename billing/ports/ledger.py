@@ -149,8 +149,10 @@ class UsageLedger(Protocol):
     ) -> Sequence[UsageInterval]:
         """Return intervals overlapping a period; of one job's resources when given."""
 
-    def tags(self, resource_ids: Sequence[str]) -> Sequence[TagSpan]:
-        """Return the tag history of resources."""
+    def tags(
+        self, resource_ids: Sequence[str], *, keys: Sequence[str] | None = None
+    ) -> Sequence[TagSpan]:
+        """Return the tag history of resources; of some keys only when given."""
 
 
 class PriceLedger(Protocol):
@@ -220,7 +222,7 @@ class NeedsExportError(GpucostError):
     """The question needs a dimension that Cost Explorer data does not hold."""
 
     code = "needs_export"
-    hint = "configure a CUR or FOCUS export under `exports`"
+    hint = "ask by job, team, category, account or day instead"
 
 
 class CostReader(Protocol):

@@ -283,13 +283,20 @@ class Application:
 
     def pause(self, reason: str) -> Mapping[str, object]:
         """Stop every action of every replica."""
-        return pause(
-            self.store, by=self.desk.caller_name(), reason=reason, now=self.now()
-        )
+        by = self.desk.caller_name()
+        return self._named(pause(self.store, by=by, reason=reason, now=self.now()))
 
     def resume(self) -> Mapping[str, object]:
         """Allow actions again."""
-        return resume(self.store, by=self.desk.caller_name(), now=self.now())
+        return self._named(
+            resume(self.store, by=self.desk.caller_name(), now=self.now())
+        )
+
+    def _named(self, state: Mapping[str, object]) -> Mapping[str, object]:
+        """Return a state with who did it by e-mail or name instead of a pseudonym."""
+        with self.store.read() as unit:
+            known = unit.people.lookup(str(state["by"])) or {}
+        return {**state, "by": known.get("email") or known.get("name") or state["by"]}
 
     def doctor(self) -> Sequence[Check]:
         """Check everything gpucost depends on."""
