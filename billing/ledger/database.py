@@ -7,6 +7,8 @@ PostgreSQL for a team. Knows no table.
 from __future__ import annotations
 
 import os
+import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -41,6 +43,8 @@ _WRITE = "write"
 _WAL_BYTES_MAX = 64 * 1024 * 1024
 #: Pages each connection keeps: more made imports no faster, only larger.
 _CACHE_KIB = 2 * 1024
+_WAL_ATTEMPTS = 50
+_WAL_WAIT_S = 0.05
 #: What SQLite and PostgreSQL say when somebody else is in the way.
 _BUSY_SIGNS = ("locked", "busy", "lock timeout", "deadlock detected")
 
@@ -210,12 +214,25 @@ def _prepare_sqlite(connection: Any, record: object) -> None:  # noqa: ANN401 - 
     """Set what every connection needs (https://www.sqlite.org/pragma.html)."""
     del record
     connection.isolation_level = None  # We say BEGIN ourselves.
-    if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-        connection.execute("PRAGMA journal_mode = WAL")
+    _use_wal(connection)
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute(f"PRAGMA journal_size_limit = {_WAL_BYTES_MAX}")
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+
+
+def _use_wal(connection: Any) -> None:  # noqa: ANN401 - DBAPI
+    """Turn the file to WAL once; SQLite does not wait for another who does it too."""
+    for attempt in range(_WAL_ATTEMPTS):
+        try:
+            if connection.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
+                connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError:
+            if attempt == _WAL_ATTEMPTS - 1:
+                raise
+            time.sleep(_WAL_WAIT_S)
+        else:
+            return
 
 
 def _begin_sqlite(connection: Connection) -> None:
