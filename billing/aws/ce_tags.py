@@ -66,6 +66,17 @@ def warning_of(status: TagKeyStatus) -> str:
     return text
 
 
+def activation_note(status: TagKeyStatus, first: date) -> str:
+    """Return that days from ``first`` on were read which a key cannot name; "" if none."""
+    since = status.active_since
+    if since is None or since <= first:
+        return ""
+    return (
+        f"tag key {status.key!r} was not active before {since}: earlier days are untagged "
+        "unless AWS was asked to backfill them"
+    )
+
+
 def _like(key: str, active: Sequence[str]) -> tuple[str, ...]:
     folded = [name for name in active if name.lower() == key.lower()]
     close = get_close_matches(key, active, n=SUGGESTIONS_MAX)

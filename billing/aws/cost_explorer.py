@@ -23,7 +23,7 @@ from billing.aws.ce_calls import (
 from billing.aws.ce_controls import TOLERANCE_NANOS, LacksNetError, read_controls
 from billing.aws.ce_queries import NET, PLAIN, MetricNames, Params
 from billing.aws.ce_rows import RowMaker
-from billing.aws.ce_tags import USABLE, read_tag_keys, warning_of
+from billing.aws.ce_tags import USABLE, activation_note, read_tag_keys, warning_of
 from billing.aws.session import AwsClients
 from billing.core.charges import Bucket, Charge, DayControl
 from billing.core.money import Money
@@ -63,6 +63,7 @@ class CostExplorerSource:
         self._metrics = NET
         self._currency = CurrencySeen()
         self._statuses: Sequence[TagKeyStatus] | None = None
+        self._first: date | None = None
         self._asked: set[str] = set()
         self._valued: set[str] = set()
 
@@ -80,6 +81,8 @@ class CostExplorerSource:
     def notes(self) -> Sequence[str]:
         """Return what a reader must know about how the bill was read."""
         found = [warning_of(status) for status in self._statuses or ()]
+        if self._first is not None:
+            found += [activation_note(one, self._first) for one in self._statuses or ()]
         found += [
             f"tag key {key!r} returned no values: not activated, misspelt or not used"
             for key in sorted(self._asked - self._valued)
@@ -110,6 +113,7 @@ class CostExplorerSource:
         self, account: str, since: date, until: date
     ) -> Iterator[Sequence[Charge]]:
         """Yield the account's charges of ``[since, until)`` page by page."""
+        self._first = min(self._first or since, since)
         yield from self._usage(account, since, until)
         asked = ce_queries.other(account, since, until, metrics=self._metrics)
         rows = self._rows(account, width=2, is_usage=False)
