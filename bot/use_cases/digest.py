@@ -39,7 +39,7 @@ from policies.core.finding import Finding
 
 TOP_MAX = 5
 WEEK = timedelta(days=7)
-_WEEK_TEXT = re.compile(r"(\d{4})-W(\d{2})")
+_WEEK_TEXT = re.compile(r"([0-9]{4})-W([0-9]{2})")
 
 
 class BadWeekError(GpucostError, ValueError):
