@@ -161,8 +161,10 @@ class SqlImports:
         if not charges:
             return
         row = self._running(import_id)
+        # Read once: each look at a row's attribute costs more than the comparison.
+        account, since, until = row.account, row.since, row.until
         for charge in charges:
-            if charge.account != row.account or not row.since <= charge.day < row.until:
+            if charge.account != account or not since <= charge.day < until:
                 raise ForeignChargeError(charge)
         currency = self._check_currency(
             {charge.billed.currency for charge in charges}

@@ -10,6 +10,7 @@ from sqlmodel import Session
 
 from billing.ledger.codec import decode, encode
 from billing.ledger.columns import table_of
+from billing.ledger.database import serialise
 from policies.core.finding import Finding
 from policies.journal.tables import FindingRow
 from policies.ports import StoredFinding
@@ -35,6 +36,7 @@ class SqlFindings:
         self, findings: Sequence[Finding], judged: Sequence[str], now: datetime
     ) -> None:
         """Open or update findings; resolve open ones of ``judged`` policies not seen now."""
+        serialise(self._session, "findings")
         seen = {finding.fingerprint: finding for finding in findings}
         open_rows = self._session.execute(
             select(FindingRow).where(_FINDING.c.resolved_at.is_(None))

@@ -15,7 +15,7 @@ from billing.ports import RequestBudgetError
 from policies.core.approvals import RequestState, Verdict
 from policies.ports import ApprovalConflictError
 from tests.builders import NOW, make_charge, usd
-from tests.builders_bot import make_request, make_rule, make_vote
+from tests.builders_bot import make_finding, make_request, make_rule, make_vote
 from tests.builders_store import import_charges, make_effect
 
 if TYPE_CHECKING:
@@ -145,6 +145,18 @@ def test_the_same_request_filed_at_once_is_stored_once(store: SqlStore) -> None:
     ids = _at_once(*(lambda number=number: file(number) for number in range(4)))
 
     assert len(set(ids)) == 1
+
+
+def test_a_finding_recorded_by_many_opens_once(store: SqlStore) -> None:
+    def record() -> None:
+        with store.write() as unit:
+            unit.journal.record_findings([make_finding()], ["stop-idle-gpus"], NOW)
+
+    _at_once(*(record for _ in range(4)))
+
+    with store.read() as unit:
+        (stored,) = unit.journal.open_findings()
+    assert stored.updates == 3
 
 
 def test_an_effect_put_and_claimed_by_many_is_stored_and_claimed_once(
