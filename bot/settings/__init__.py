@@ -42,7 +42,8 @@ class Environment(BaseSettings):
     slack_app_token: SecretStr = Field(SecretStr(""), alias="SLACK_APP_TOKEN")
     slack_signing_secret: SecretStr = Field(SecretStr(""), alias="SLACK_SIGNING_SECRET")
     slack_api_url: str = Field(SLACK_API_URL, alias="SLACK_API_URL")
-    database_url: str = Field("", alias="GPUCOST_DATABASE_URL")
+    # May hold a password; the libraries that need it take text.
+    database_url: str = Field("", alias="GPUCOST_DATABASE_URL", repr=False)
     config: str = Field("", alias="GPUCOST_CONFIG")
     policies: str = Field("", alias="GPUCOST_POLICIES")
     now: str = Field("", alias="GPUCOST_NOW")

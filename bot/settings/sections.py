@@ -5,6 +5,7 @@ Knows neither the environment nor how the file is read.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import time, timedelta
 from pathlib import Path
@@ -17,6 +18,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from billing.core.money import Money
 from policies.core.quantities import parse_duration, parse_money
 
+EVERY_ACCOUNT = "all"
+_ACCOUNT = re.compile(r"[0-9]{12}")
 WEEKDAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
@@ -30,10 +33,18 @@ def _money(value: object) -> Money:
 
 def _account(value: object) -> str:
     text = str(value)
-    if len(text) != 12 or not text.isdecimal():  # noqa: PLR2004 - AWS account ids
+    if _ACCOUNT.fullmatch(text) is None:
         message = f"expected a 12-digit account id in quotes, got {text!r}"
         raise ValueError(message)
     return text
+
+
+def _accounts(value: object) -> object:
+    """Read the word ``all`` as no list of ids, which every account fits."""
+    if isinstance(value, str) and value != EVERY_ACCOUNT:
+        message = f"expected {EVERY_ACCOUNT!r} or a list of account ids, got {value!r}"
+        raise ValueError(message)
+    return None if value == EVERY_ACCOUNT else value
 
 
 def _zone(value: object) -> ZoneInfo:
@@ -59,12 +70,12 @@ class AwsSection(_Section):
 
     Attributes:
         regions: Empty: the profile's region.
-        accounts: ``all`` (from Organizations) or ids; empty: only the caller's.
+        accounts: Ids; empty: only the caller's; None: all (from Organizations).
         assume_role / enforce_role: ARN templates with ``{account}``.
     """
 
     regions: tuple[str, ...] = ()
-    accounts: Literal["all"] | tuple[Account, ...] = ()
+    accounts: Annotated[tuple[Account, ...] | None, BeforeValidator(_accounts)] = ()
     assume_role: str = ""
     enforce_role: str = ""
 

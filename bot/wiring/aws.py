@@ -53,13 +53,13 @@ class AwsParts:
     def accounts(self) -> tuple[str, ...]:
         """Return the accounts to look in: configured ones, all, or the caller's."""
         configured = self.settings.config.aws.accounts
-        if configured == "all":
+        if configured is None:
             return tuple(organisation_accounts(self.clients))
         return configured or (self.clients.caller_account(),)
 
     def costs(self) -> CostExplorerSource:
         """Return the bill."""
-        every = self.settings.config.aws.accounts == "all"
+        every = self.settings.config.aws.accounts is None
         return CostExplorerSource(
             self.clients,
             accounts=None if every else self.accounts,
