@@ -6,8 +6,14 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.options import ConfigOption, SinceOption, UntilOption, day_option
-from bot.cli.output import USAGE, Format, FormatOption, emit, errors_told, fail
+from bot.cli.options import (
+    ConfigOption,
+    SinceOption,
+    UntilOption,
+    day_option,
+    one_of,
+)
+from bot.cli.output import Format, FormatOption, emit, errors_told
 
 DIMENSIONS = (
     "job",
@@ -48,16 +54,8 @@ def cost(
     format_: FormatOption = Format.TABLE,
 ) -> None:
     """Say what a job, a team or everything has cost."""
-    if by and by not in DIMENSIONS:
-        fail(
-            format_, f"--by must be one of {', '.join(DIMENSIONS)}, got {by!r}",
-            code="bad_usage", exit_code=USAGE,
-        )  # fmt: skip
-    if metric not in METRICS:
-        fail(
-            format_, f"--metric must be one of {', '.join(METRICS)}, got {metric!r}",
-            code="bad_usage", exit_code=USAGE,
-        )  # fmt: skip
+    one_of(format_, "--by", by, ("", *DIMENSIONS))
+    one_of(format_, "--metric", metric, METRICS)
     first = day_option(format_, "--since", since)
     last = day_option(format_, "--until", until)
     with errors_told(format_):

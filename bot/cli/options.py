@@ -41,3 +41,13 @@ def day_option(chosen: Format, name: str, text: str) -> date | None:
             chosen, f"{name} must be a day such as 2026-11-01, got {text!r}",
             code="bad_usage", exit_code=USAGE,
         )  # fmt: skip
+
+
+def one_of(chosen: Format, name: str, text: str, known: tuple[str, ...]) -> None:
+    """Refuse anything but one of the known words; "" may be among them."""
+    if text not in known:
+        names = ", ".join(word for word in known if word)
+        fail(
+            chosen, f"{name} must be one of {names}, got {text!r}",
+            code="bad_usage", exit_code=USAGE,
+        )  # fmt: skip
