@@ -7,21 +7,27 @@ and nothing of what a request means.
 
 from __future__ import annotations
 
+import asyncio
+import socket
 import threading
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
 import uvicorn
 from fastapi import FastAPI, Request, Response
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import JSONResponse, PlainTextResponse
+
+from billing.core.errors import GpucostError
 
 log = structlog.get_logger()
 
 #: Slack's own bodies are far smaller; the limit stands before any parsing.
 SLACK_BODY_BYTES_MAX = 64 * 1024
+#: Requests of Slack handled at once; the next ones wait. Health checks have their own.
+SLACK_THREADS = 16
 
 Headers = Mapping[str, str]
 
@@ -49,6 +55,7 @@ class ApiHandlers:
 def build_api(handlers: ApiHandlers) -> FastAPI:
     """Build the ASGI application."""
     api = FastAPI(title="gpucost", docs_url="/docs", redoc_url=None)
+    pool = ThreadPoolExecutor(SLACK_THREADS, thread_name_prefix="slack-http")
 
     @api.middleware("http")
     async def no_traceback(
@@ -81,12 +88,14 @@ def build_api(handlers: ApiHandlers) -> FastAPI:
     @api.post("/slack/events")
     async def slack_events(request: Request) -> Response:
         """Take one of Slack's requests: a command, a click or an event."""
-        return await _slack(handlers, request)
+        return await _slack(handlers, pool, request)
 
     return api
 
 
-async def _slack(handlers: ApiHandlers, request: Request) -> Response:
+async def _slack(
+    handlers: ApiHandlers, pool: ThreadPoolExecutor, request: Request
+) -> Response:
     check, dispatch = handlers.check_slack, handlers.dispatch_slack
     if check is None or dispatch is None:
         return PlainTextResponse("slack.mode is not http", status_code=404)
@@ -99,7 +108,9 @@ async def _slack(handlers: ApiHandlers, request: Request) -> Response:
         status, reason = refused
         log.info("slack_request_refused", reason=reason)
         return PlainTextResponse("refused", status_code=status)
-    status, answer_headers, answer = await run_in_threadpool(dispatch, headers, body)
+    status, answer_headers, answer = await asyncio.get_running_loop().run_in_executor(
+        pool, dispatch, headers, body
+    )
     return Response(answer, status_code=status, headers=dict(answer_headers))
 
 
@@ -115,22 +126,46 @@ async def _bounded_body(request: Request) -> bytes | None:
     return b"".join(parts)
 
 
+class CannotListenError(GpucostError):
+    """The address of the HTTP side is taken or not ours."""
+
+    code = "cannot_listen"
+    hint = "free it, or set http.host and http.port in the configuration"
+
+    def __init__(self, host: str, port: int, reason: str) -> None:
+        super().__init__(f"cannot listen on {host}:{port}: {reason.lower()}")
+
+
 class ApiServer:
     """Serves the ASGI application from a thread until stopped."""
 
     def __init__(self, api: FastAPI, *, host: str, port: int) -> None:
         config = uvicorn.Config(
-            api, host=host, port=port, log_config=None, access_log=False,
+            api, log_config=None, access_log=False,
             timeout_graceful_shutdown=5, lifespan="off",
         )  # fmt: skip
+        self._address = (host, port)
+        self._socket: socket.socket | None = None
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._run, name="http", daemon=True)
 
     def _run(self) -> None:
-        self._server.run()
+        assert self._socket is not None
+        self._server.run(sockets=[self._socket])
 
     def start(self) -> None:
-        """Begin to listen; returns at once."""
+        """Listen, and answer from a thread; requests wait until it is there.
+
+        Raises:
+            CannotListenError: In a thread of its own this would go unnoticed.
+        """
+        host, port = self._address
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        try:
+            self._socket = socket.create_server((host, port), family=family)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise CannotListenError(host, port, reason) from error
         self._thread.start()
 
     def stop(self) -> None:
@@ -141,5 +176,7 @@ class ApiServer:
     @property
     def port(self) -> int | None:
         """Return the port listened on; None before it listens."""
-        servers = getattr(self._server, "servers", [])
-        return servers[0].sockets[0].getsockname()[1] if servers else None
+        if self._socket is None:
+            return None
+        port: int = self._socket.getsockname()[1]
+        return port
