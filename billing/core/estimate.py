@@ -221,7 +221,7 @@ def alternatives(
             continue
         what, cost, why = way
         if _is_cheaper(cost, expected) and (what not in ways or cost < ways[what][0]):
-            ways[what] = cost, f"{expected - cost} less{why}"
+            ways[what] = cost, f"{expected - cost} less, {why}"
     ranked = sorted(ways.items(), key=lambda item: (item[1][0].nanos, item[0]))
     found = [
         Alternative(what=what, expected=cost, why=why) for what, (cost, why) in ranked
@@ -321,7 +321,7 @@ def _way(
     if key.region != request.region:
         parts.append(key.region)
         notes.append("data must be there")
-    return " ".join(parts), cost, f" ({', '.join(notes)})"
+    return " ".join(parts), cost, ", ".join(notes)
 
 
 def _count_of(request: EstimateRequest, product: str) -> int | None:

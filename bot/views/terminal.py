@@ -228,10 +228,10 @@ def ingest_text(outcome: IngestOutcome) -> str:
 
 
 def _import_figures(report: ImportReport) -> str:
-    parts = [f"{report.charges} charges", f"total {report.total}"]
+    parts = [f"{report.charges} charges, {report.total}"]
     if report.control_total is not None:
         parts.append(f"AWS's own total {report.control_total}")
-    if report.difference is not None:
+    if report.difference is not None and report.difference.nanos:
         parts.append(f"difference {report.difference}")
     parts.append(f"{report.requests} requests, {report.request_cost}")
     return "; ".join(parts)

@@ -136,7 +136,7 @@ def test_alternatives_are_ranked_by_what_they_cost() -> None:
         ("8 x p5.4xlarge", "$104.00"),
         ("us-west-2", "$117.00"),
     ]
-    assert found[0].why == "$87.10 less (at $3.00/h, can be taken back)"
+    assert found[0].why == "$87.10 less, at $3.00/h, can be taken back"
 
 
 def test_unknown_spot_price_is_said() -> None:
@@ -185,3 +185,12 @@ def test_lines_add_up_to_expected_between_low_and_high(
 
     assert total(line.cost for line in found.lines) == found.expected
     assert found.low <= found.expected <= found.high
+
+
+def test_a_way_that_saves_next_to_nothing_is_not_offered() -> None:
+    run = replace(RUN, count=1, hours=Fraction(10))
+    nearly = make_price("9.95", key=make_key(region="us-west-2"))
+
+    found = estimate(run, make_price("10"), candidates=[nearly]).alternatives
+
+    assert [one.what for one in found] == ["spot"]
