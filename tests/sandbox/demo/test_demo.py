@@ -7,13 +7,17 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import date
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
 
+from deploy.sandbox.company import company_world
 from deploy.sandbox.demo.children import Child, DemoError, wait_until
 from deploy.sandbox.demo.files import write_files
 from deploy.sandbox.demo.screen import WIDTH, Screen
+from deploy.sandbox.demo.show import MONDAY
 
 ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-m", "deploy.sandbox.demo"]
@@ -32,6 +36,19 @@ def demo_environment(folder: Path) -> dict[str, str]:
         "GPUCOST_DATABASE_URL": "sqlite:////nowhere/else.db",
     }
     return kept | hostile | {"TMPDIR": str(folder)}
+
+
+def billed_since(day: date) -> Decimal:
+    """Return what the company's bill shows on Monday morning from a day on."""
+    lines = company_world(MONDAY).costs
+    return sum(
+        (
+            Decimal(one.amounts()["NetUnblendedCost"])
+            for one in lines
+            if one.day >= day and one.visible(MONDAY)
+        ),
+        Decimal(0),
+    )
 
 
 def left_over(folder: Path) -> list[str]:
@@ -65,7 +82,9 @@ def test_the_demo_shows_everything_once_and_leaves_nothing(tmp_path: Path) -> No
     assert done.stderr == ""
     figures = (
         r"cost-explorer.*012345678901",
-        r"\$19,516\.95",
+        r"charges, {0}; AWS's own total {0};".format(
+            re.escape(f"${billed_since(date(2026, 11, 27)):,.2f}")
+        ),
         # job-123: 4 x 98 h at $55.04 through Saturday, and what goes with it.
         r"\$30,110\.42 from 1 Nov",
         r"Billed by AWS +Provisional",
