@@ -101,7 +101,10 @@ async def _slack(
         return PlainTextResponse("slack.mode is not http", status_code=404)
     body = await _bounded_body(request)
     if body is None:
-        return PlainTextResponse("body too large", status_code=413)
+        # Closing is what ends the sending: the rest is never read.
+        return PlainTextResponse(
+            "body too large", status_code=413, headers={"connection": "close"}
+        )
     headers = {key.lower(): value for key, value in request.headers.items()}
     refused = check(headers, body)
     if refused is not None:
