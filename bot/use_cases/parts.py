@@ -99,7 +99,7 @@ class Gathered:
 
     Attributes:
         bill_days: ``(account, day)`` not complete and not watched: the bill so far counts.
-        tags: History of the intervals' resources and of their parents.
+        tags: History of the job tags of the intervals' resources and their parents.
     """
 
     ledger: BillLedger
@@ -152,7 +152,7 @@ def gather(
         if question.account in {"", one.account}
     ]
     ids = {one.resource_id for one in intervals} | {one.parent_id for one in intervals}
-    tags = ledger.tags(sorted(ids - {""}))
+    tags = ledger.tags(sorted(ids - {""}), keys=keys.job)
     bill_days = _bill_days(ledger, period, through, now)
     counted = [one for one in intervals if _counts(one, period, bill_days, now)]
     wanted = {key for one in counted for key in price_keys(one)}
