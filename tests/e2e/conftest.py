@@ -45,9 +45,7 @@ def bytecode(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def laid_out(
-    place: Place, config: dict[str, Any], policies: str
-) -> Iterator[Place]:
+def laid_out(place: Place, config: dict[str, Any], policies: str) -> Iterator[Place]:
     """Lay out an installation; nothing it printed may hold a secret or a traceback."""
     place.set_clock(NOW)
     document = {

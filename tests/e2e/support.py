@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import Any, TypeVar
 
 from deploy.sandbox.aws import AwsSandbox
 from deploy.sandbox.slack import SlackSandbox
@@ -38,14 +38,16 @@ Value = TypeVar("Value")
 
 
 def until(
-    found: Callable[[], Value], what: str, *, patience_s: float = PATIENCE_S
+    found: Callable[[], Value | None], what: str, *, patience_s: float = PATIENCE_S
 ) -> Value:
     """Return the first truthy value; a deadline that passes names what was missing."""
     ends = time.monotonic() + patience_s
-    while not (value := found()):
+    while True:
+        value = found()
+        if value:
+            return value
         assert time.monotonic() < ends, f"waited {patience_s:g} s for {what}"
         time.sleep(LOOK_AGAIN_S)
-    return value
 
 
 @dataclass(frozen=True, slots=True)

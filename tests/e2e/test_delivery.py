@@ -11,7 +11,7 @@ from deploy.sandbox.aws import AwsSandbox
 from deploy.sandbox.slack import SlackSandbox
 from tests.e2e.conftest import Opens
 from tests.e2e.support import Place, Served, until
-from tests.e2e.world import APPROVALS, NEVER, NOW, company
+from tests.e2e.world import APPROVALS, NEVER, company
 
 PLACE = "gpu-costs"
 LONG_S = 60.0
@@ -30,9 +30,7 @@ DIGEST = {"channel": "#gpu-costs", "every": "week", "at": "mon 09:00"}
 def place(opens: Opens, aws: AwsSandbox, slack: SlackSandbox) -> Iterator[Place]:
     """Lay out an installation that was up once, and has read the bill."""
     aws.reset(company())
-    with opens(
-        slack, policies=APPROVALS, schedule=NEVER, digests=[DIGEST]
-    ) as opened:
+    with opens(slack, policies=APPROVALS, schedule=NEVER, digests=[DIGEST]) as opened:
         first = opened.serve().ready()
         first.tasks("ingest-inventory", "ingest-prices", "ingest-cost-explorer")
         first.stop()
@@ -148,7 +146,8 @@ def test_process_killed_while_it_posts_does_not_post_twice(
     running = start(place, serves).ready()
     running.wait_log("digest_queued")
     until(
-        lambda: running.metric('gpucost_outbox_rows{state="sending"}'), "a post under way"
+        lambda: running.metric('gpucost_outbox_rows{state="sending"}'),
+        "a post under way",
     )
 
     running.kill()

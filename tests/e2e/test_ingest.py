@@ -57,7 +57,9 @@ def test_import_reaches_the_bills_own_total(first: Any, aws: AwsSandbox) -> None
     (report,) = first["imports"]
 
     assert report["state"] == "done"
-    assert report["total"] == report["control_total"] == f"{6 * (24 * 55.04 + 3.21):.2f}"
+    assert (
+        report["total"] == report["control_total"] == f"{6 * (24 * 55.04 + 3.21):.2f}"
+    )
     assert report["difference"] == "0.00"
 
 

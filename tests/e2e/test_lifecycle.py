@@ -57,6 +57,18 @@ def test_second_service_on_the_same_file_is_refused(
     assert served.get("/healthz")[0] == 200
 
 
+def test_taken_port_ends_the_second_installation_with_a_reason(
+    served: Served, opens: Opens, slack: SlackSandbox
+) -> None:
+    with opens(slack, schedule=NEVER, http={"port": served.port}) as other:
+        ran = other.run("serve")
+
+    assert ran.code == 1
+    assert (
+        f"cannot listen on 127.0.0.1:{served.port}: address already in use" in ran.err
+    )
+
+
 def test_refused_token_ends_the_service_with_a_reason(
     opens: Opens, aws: AwsSandbox, slack: SlackSandbox
 ) -> None:
@@ -75,7 +87,9 @@ def test_doctor_tells_no_secret(place: Place) -> None:
     ran = place.run("doctor", "--format", "json")
 
     assert {one["name"] for one in ran.json["checks"]} >= {"AWS credentials", "clock"}
-    assert [key for key, secret in CANARIES.items() if secret in ran.out + ran.err] == []
+    assert [
+        key for key, secret in CANARIES.items() if secret in ran.out + ran.err
+    ] == []
 
 
 # R2 of the reliability list; every other module checks its own output when it ends.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import Any
 from uuid import uuid4
@@ -26,8 +27,6 @@ LONG_S = 30.0
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     """Make an empty database for this module and drop it afterwards."""
-    import os
-
     server = os.environ.get(POSTGRES)
     if not server:
         pytest.skip(POSTGRES_MISSING)
@@ -47,9 +46,7 @@ def replicas(
 ) -> Iterator[tuple[Place, Served, Served]]:
     """Serve twice on one database; each reads and sends what comes first to it."""
     aws.reset(company())
-    with opens(
-        slack, policies=APPROVALS, schedule=NEVER, digests=[DIGEST]
-    ) as place:
+    with opens(slack, policies=APPROVALS, schedule=NEVER, digests=[DIGEST]) as place:
         place.environment["GPUCOST_DATABASE_URL"] = url
         place.json("ingest")
         first = place.serve().ready()
@@ -66,9 +63,7 @@ def replicas(
             one.stop()
 
 
-def test_both_answer_the_same_figures(
-    replicas: Any, slack: SlackSandbox
-) -> None:
+def test_both_answer_the_same_figures(replicas: Any, slack: SlackSandbox) -> None:
     place = replicas[0]
     figures = place.json("cost", JOB)
 

@@ -31,10 +31,9 @@ JOB = "job-123"
 FIRST_DAY, LAST_DAY = "2026-04-08", "2026-04-14"
 
 #: Schedules that no test's clock reaches: what a test wants, it names.
-NEVER = {
-    name: "2000d"
-    for name in ("cost_explorer", "inventory", "prices", "policies", "commitments")
-}
+NEVER = dict.fromkeys(
+    ("cost_explorer", "inventory", "prices", "policies", "commitments"), "2000d"
+)
 
 APPROVALS = """
 policies:
