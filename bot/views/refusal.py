@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from bot.views.answers import Message
 from bot.views.approval import request_filed
+from bot.views.blocks import section
 from bot.views.errors import note
-from bot.views.people import People
-from bot.views.text import escape, name
+from bot.views.people import People, who, who_all
+from bot.views.text import escape, fallback, name
 from policies.core.approvals import ApprovalRequest
 
 
@@ -41,3 +44,26 @@ def stale_card(request_id: str) -> Message:
 def unknown_request(request_id: str) -> Message:
     """Refuse a click on a request that does not exist."""
     return note(f"There is no request {name(request_id)}. Nothing was decided.")
+
+
+def nobody_can_decide(
+    request: ApprovalRequest, *, people: People, admins: Sequence[str]
+) -> Message:
+    """Tell requester and admins that a request waits for people who are not there."""
+    tier = request.rule.tier if request.rule else None
+    approvers = who_all(tier.approvers, people) if tier else "nobody"
+    needed = tier.required if tier else 1
+    admin = who_all(admins, {}, joint=" ") or "an admin of gpucost"
+    text = f"Nobody can decide {request.request_id} yet"
+    return Message(
+        text=fallback(text, most=140),
+        blocks=(
+            section(
+                f":warning: *Nobody can decide {name(request.request_id)} yet.* "
+                f"It needs {needed} of {approvers}, and whoever asked, filed it or owns "
+                f"the job does not count. {who(request.requester, people)}, {admin}: "
+                "add somebody to its approvers, or have it cancelled and asked for "
+                "again once the policy names others."
+            ),
+        ),
+    )

@@ -1,12 +1,24 @@
-"""What gpucost says of its own troubles: a bill refused, a source that failed; pure."""
+"""What gpucost says of its own troubles: a bill refused, a source or a post that failed.
+
+Pure.
+"""
 
 from __future__ import annotations
 
 from billing.ports import Freshness, ImportReport
 from bot.views.answers import Message
 from bot.views.blocks import context, section
+from bot.views.text import channel as channel_mention
 from bot.views.text import escape, fallback, name
 from bot.views.words import amount, days_of, instant
+
+_REMEDIES = {
+    "is_archived": "Name another channel, or bring this one back.",
+    "not_in_channel": "Invite the bot: type `/invite @gpucost` there.",
+    "channel_not_found": (
+        "Name an existing channel; to a private one the bot must be invited."
+    ),
+}
 
 
 def import_refused(report: ImportReport) -> Message:
@@ -42,5 +54,22 @@ def source_stale(one: Freshness) -> Message:
                 f":warning: *{one.source.value}{account} is stale*: {seen}.\n{why}"
             ),
             context("`gpucost doctor` says what to do. Answers say it until then."),
+        ),
+    )
+
+
+def undeliverable(channel: str, text: str, why: str) -> Message:
+    """Say that something was not posted, and never will be."""
+    place = channel_mention(channel) or escape(channel, most=80)
+    lost = f"\nIt said: {escape(text, most=200)}" if text else ""
+    remedy = _REMEDIES.get(why, "`gpucost doctor` checks the channels.")
+    return Message(
+        text=fallback("A message could not be posted", most=140),
+        blocks=(
+            section(
+                f":warning: *A message to {place} could not be posted*: "
+                f"{name(why, most=80)}.{lost}"
+            ),
+            context(remedy),
         ),
     )

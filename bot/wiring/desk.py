@@ -8,12 +8,14 @@ from datetime import timedelta
 from functools import cached_property
 from threading import Event
 
+import structlog
+
 from billing.core.estimate import Estimate, EstimateRequest, NoPriceError
 from billing.core.gpus import gpu_count
 from billing.core.money import Money
 from billing.ports import JobRecord
 from bot.clock import Now, system_now
-from bot.ports import Directory, Store
+from bot.ports import Directory, SlackFailedError, Store
 from bot.settings import Settings
 from bot.use_cases.approvals import (
     Ask,
@@ -27,6 +29,7 @@ from bot.use_cases.approvals import (
     file_request,
     vote,
 )
+from bot.use_cases.deadlock import tell_deadlock
 from bot.use_cases.estimate import checked, estimate_run
 from bot.use_cases.pricing import price_book
 from bot.wiring.parts import own_prices
@@ -50,6 +53,8 @@ from policies.core.approvals import (
 )
 from policies.core.catalogue import Policy
 from policies.core.rules import planned_job, rule_for
+
+log = structlog.get_logger()
 
 LOOK_AGAIN_S = 1.0
 
@@ -116,7 +121,7 @@ class ApprovalDesk:
             plan=plan, estimate=estimate, requester=requester.person_id,
             caller=caller, reason=reason,
         )  # fmt: skip
-        return file_request(
+        filed = file_request(
             self.store,
             ask,
             rule,
@@ -125,6 +130,22 @@ class ApprovalDesk:
             channel=self.channel,
             now=self.now(),
         )
+        self._warn_of_deadlock(filed)
+        return filed
+
+    def _warn_of_deadlock(self, request: ApprovalRequest) -> None:
+        try:
+            tell_deadlock(
+                self.store,
+                self.directory,
+                request,
+                admins=self.settings.config.slack.admins,
+                channel=self.channel,
+                now=self.now(),
+            )
+        except SlackFailedError as error:
+            # It is filed; that nobody may decide it shows when somebody tries.
+            log.warning("approvers_not_looked_up", code=error.code)
 
     def file_from_cli(
         self, plan: EstimateRequest, *, requester: str, reason: str

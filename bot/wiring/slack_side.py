@@ -6,7 +6,7 @@ ledger and HTTP run meanwhile, and what is to be said waits in the outbox.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Event, Thread
@@ -16,7 +16,7 @@ from slack_bolt import App
 
 from billing.core.errors import GpucostError
 from bot.clock import system_now
-from bot.outbox import OutboxSender
+from bot.outbox import REFUSED_CODES, OutboxSender
 from bot.ports import Directory, OutboxRow, SlackFailedError
 from bot.settings import InvalidSettingsError, Settings
 from bot.slack.app import build_app
@@ -25,6 +25,7 @@ from bot.slack.dispatch import dispatch_checked
 from bot.slack.notifier import SlackNotifier
 from bot.slack.socket_mode import run_socket_mode
 from bot.slack.work import WorkPool
+from bot.use_cases.delivery import tell_undeliverable
 from bot.wiring.application import Application
 from bot.wiring.people import slack_client, slack_directory
 from bot.wiring.slack_answers import SlackAnswers
@@ -165,7 +166,7 @@ class SlackSide:
             self._application.store,
             parts.notifier,
             worker=self._owner,
-            on_failed=_on_failed,
+            on_failed=lambda row, why: self._on_failed(parts.directory, row, why),
             alone=self._application.store.database.is_sqlite,
         )
         # Effects are timed by the system clock: a set clock may stand still.
@@ -175,6 +176,29 @@ class SlackSide:
         finally:
             self._stop.set()
             thread.join(JOIN_S)
+
+    def _on_failed(self, directory: Directory, row: OutboxRow, why: str) -> None:
+        """Log what can never be posted, and tell the admins of it."""
+        channel = row.message.channel
+        log.error("slack_effect_failed", key=row.message.key, channel=channel, why=why)
+        if why not in REFUSED_CODES:
+            tell_undeliverable(
+                self._application.store,
+                row,
+                why,
+                places=self._trouble_goes_to(directory),
+                now=system_now(),
+            )
+
+    def _trouble_goes_to(self, directory: Directory) -> Sequence[str]:
+        """Return the admins, else the channel of alerts."""
+        slack = self._application.settings.config.slack
+        try:
+            admins, _ = directory.resolve(slack.admins)
+        except SlackFailedError as error:
+            log.warning("admins_not_looked_up", code=error.code)
+            admins = frozenset()
+        return sorted(admins) or [place for place in (slack.alerts,) if place]
 
     @contextmanager
     def _receiving(self, parts: Parts) -> Iterator[None]:
@@ -206,12 +230,6 @@ class SlackSide:
             )
         except SlackFailedError as error:
             self._give_up(error.code)
-
-
-def _on_failed(row: OutboxRow, why: str) -> None:
-    log.error(
-        "slack_effect_failed", key=row.message.key, channel=row.message.channel, why=why
-    )
 
 
 def require_tokens(settings: Settings) -> None:

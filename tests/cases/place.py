@@ -21,7 +21,6 @@ from tests.builders_policies import policies
 from tests.contract.sources.aws import NOW, Aws
 
 if TYPE_CHECKING:
-    from bot.ports import OutboxRow
     from bot.unit_of_work import SqlStore
     from bot.views.answers import CostAnswer, IngestOutcome
     from policies.core.finding import Evaluation
@@ -74,8 +73,3 @@ class Place:
         directory = self.application.desk.directory
         answers = SlackAnswers(self.application, directory).handlers().answers
         return "\n".join(map(message_text, answers[question.verb](ask)))
-
-    def queued(self) -> list[OutboxRow]:
-        """Take every effect that waits for Slack."""
-        with self.store.write() as unit:
-            return [*unit.outbox.claim(self.now, worker="test", limit=100)]

@@ -110,13 +110,13 @@ def test_a_hosts_disks_and_gateways_are_part_of_its_cost(place: Place) -> None:
 def test_days_before_a_key_was_activated_are_said_and_read_again(  # C031
     place: Place,
 ) -> None:
-    tag = {
-        "key": "job-id",
-        "activated_on": on("2026-04-10"),
-        "backfilled_at": datetime(2026, 4, 20, tzinfo=UTC),
-    }
+    tag = CostTag(
+        key="job-id",
+        activated_on=on("2026-04-10"),
+        backfilled_at=datetime(2026, 4, 20, tzinfo=UTC),
+    )
     place.aws.serve(
-        tags=[CostTag(**tag)],
+        tags=[tag],
         costs=[
             cost("2026-04-02", "700", tags=JOB),
             cost("2026-04-02", "300"),
