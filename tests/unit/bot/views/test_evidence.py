@@ -9,11 +9,11 @@ from policies.core.finding import Evidence
 @pytest.mark.parametrize(
     ("value", "unit", "threshold", "shown"),
     [
-        ("0.4", "%", "< 5%", "load: 0.4 % (limit < 5%)"),
+        ("0.4", "%", "< 5%", "load: 0.4 % (limit &lt; 5%)"),
         ("0.4", "%", "5", "load: 0.4 % (limit 5 %)"),
-        ("10000", "B/s", "< 1 MB/s", "load: 10000 B/s (limit < 1 MB/s)"),
+        ("10000", "B/s", "< 1 MB/s", "load: 10000 B/s (limit &lt; 1 MB/s)"),
         ("4200000000000", "B", "", "load: 3.8 TiB"),
-        ("35658.252", "USD", "> 10000.00", "load: $35,658.25 (limit > $10,000.00)"),
+        ("35658.252", "USD", "> 10000.00", "load: $35,658.25 (limit &gt; $10,000.00)"),
         ("plenty", "USD", "", "load: plenty USD"),
         (None, "B", "", "load: unknown"),
     ],
