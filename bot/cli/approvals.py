@@ -78,11 +78,14 @@ def list_(
             requests = application.approvals(state)
             names = application.names(requests)
             currency = application.currency
-        document = {
-            "requests": [
-                documents.approval_document(one, names, currency) for one in requests
-            ]
-        }
+            document = {
+                "requests": [
+                    documents.approval_document(
+                        one, names, currency, grant=application.grant_token(one)
+                    )
+                    for one in requests
+                ]
+            }
         emit(format_, document, lambda: terminal.approvals_text(requests, names))
 
 
@@ -146,6 +149,36 @@ def deny(
     _vote(id_, "deny", reason, as_, config, format_)
 
 
+@approval.command()
+def verify(
+    grant: Annotated[str, typer.Option(help="The grant that a launcher was shown.")],
+    job: Annotated[str, typer.Option(help="Job id the launch has.")],
+    instance_type: Annotated[str, typer.Option(help="Such as p5.48xlarge.")],
+    count: Annotated[int, typer.Option(help="Instances to start now.")],
+    hours: Annotated[str, typer.Option(help="Planned productive hours of the run.")],
+    purchase: Annotated[str, typer.Option(help="on-demand, spot, …")] = "on-demand",
+    region: Annotated[str, typer.Option(help="Default: the configured region.")] = "",
+    config: ConfigOption = "",
+    format_: FormatOption = Format.TABLE,
+) -> None:
+    """Tell whether a grant covers a launch; nothing is started or recorded."""
+    with errors_told(format_):
+        from bot.use_cases.estimate import plan_of
+        from bot.views import documents
+        from bot.wiring.application import open_application
+
+        with open_application(config) as application:
+            plan = plan_of(
+                instance_type=instance_type, count=count, hours=hours, purchase=purchase,
+                region=region or application.default_region, job=job, is_time_limit=False,
+            )  # fmt: skip
+            found = application.grants.verify(grant, plan)
+        told = f"not covered: {found.reason}" if found.reason else "covered"
+        emit(format_, documents.coverage_document(found.reason), lambda: told)
+    if not found.is_covered:
+        raise typer.Exit(DENIED)
+
+
 def _vote(
     id_: str, verdict: str, reason: str, as_: str, config: str, format_: Format
 ) -> None:
@@ -170,7 +203,12 @@ def _show(application: object, request_: object, format_: Format) -> None:
     names = application.names([request_])
     emit(
         format_,
-        documents.approval_document(request_, names, application.currency),
+        documents.approval_document(
+            request_,
+            names,
+            application.currency,
+            grant=application.grant_token(request_),
+        ),
         lambda: terminal.approval_text(request_, names),
     )
 

@@ -30,6 +30,7 @@ from policies.core.approvals import (
     outcome,
     refusal,
 )
+from policies.core.grants import ends_at
 
 #: Pieces of one run asked for within this time count together.
 SPLIT_WINDOW = timedelta(hours=24)
@@ -111,7 +112,7 @@ def file_request(
 ) -> ApprovalRequest:
     """Store a request and post its card; an equal live request is returned as it is.
 
-    An approval covers its hours (a day at least): after them the same run is asked anew.
+    An approval holds for a day and its hours: after them the same run is asked anew.
     Without a rule nobody needs to be asked: it is recorded as approved at once.
     """
     key = _idempotency_key(ask)
@@ -140,10 +141,8 @@ def file_request(
 
 def _is_over(request: ApprovalRequest, now: datetime) -> bool:
     """Tell whether an approved run must have ended: asking for it again is new."""
-    if request.state is not RequestState.APPROVED or request.decided_at is None:
-        return False
-    hours = timedelta(seconds=round(request.envelope.hours * 3600))
-    return now >= request.decided_at + max(hours, SPLIT_WINDOW)
+    ends = ends_at(request)
+    return ends is not None and now >= ends
 
 
 def _request(

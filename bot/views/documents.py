@@ -221,7 +221,11 @@ def envelope_document(envelope: Envelope) -> Document:
 
 
 def approval_document(
-    request: ApprovalRequest, names: Mapping[str, str], currency: str
+    request: ApprovalRequest,
+    names: Mapping[str, str],
+    currency: str,
+    *,
+    grant: str | None = None,
 ) -> Document:
     """Return one approval request; ``names`` maps pseudonyms to what to show."""
     return {
@@ -247,8 +251,13 @@ def approval_document(
         ],
         "expires_at": instant(request.expires_at),
         "decided_at": instant(request.decided_at),
-        "grant": None,
+        "grant": grant,
     }
+
+
+def coverage_document(reason: str) -> Document:
+    """Return what `gpucost approval verify` says; "" is no reason against it."""
+    return {"covered": not reason, "reason": reason or None}
 
 
 def plan_document(evaluation: Evaluation, currency: str) -> Document:

@@ -50,6 +50,7 @@ from policies.core.finding import Evaluation
 if TYPE_CHECKING:
     from bot.wiring.aws import AwsParts
     from bot.wiring.desk import ApprovalDesk
+    from bot.wiring.grants import GrantDesk
     from bot.wiring.intake import Intake
     from policies.core.catalogue import Policy
 
@@ -107,6 +108,13 @@ class Application:
             now=self.now,
             policies=lambda: self.load_policies(None),
         )
+
+    @cached_property
+    def grants(self) -> GrantDesk:
+        """Return where grants of approvals are handed out and checked."""
+        from bot.wiring.grants import GrantDesk  # noqa: PLC0415 - loads cryptography
+
+        return GrantDesk(settings=self.settings, store=self.store, now=self.now)
 
     @property
     def default_region(self) -> str:
@@ -230,6 +238,12 @@ class Application:
             raise BadStateError(state, names) from error
         with self.store.read() as unit:
             return unit.journal.requests(state=wanted)
+
+    def grant_token(self, request: ApprovalRequest) -> str | None:
+        """Return the token a launcher shows for an approved request; else None."""
+        if request.state is not RequestState.APPROVED:
+            return None
+        return self.grants.token_of(request)
 
     def names(self, requests: Sequence[ApprovalRequest]) -> Mapping[str, str]:
         """Return what to show for the people of requests: their e-mail where known."""
