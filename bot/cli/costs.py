@@ -10,7 +10,7 @@ from bot.cli.options import (
     ConfigOption,
     SinceOption,
     UntilOption,
-    day_option,
+    days_option,
     one_of,
 )
 from bot.cli.output import Format, FormatOption, emit, errors_told
@@ -56,8 +56,7 @@ def cost(
     """Say what a job, a team or everything has cost."""
     one_of(format_, "--by", by, ("", *DIMENSIONS))
     one_of(format_, "--metric", metric, METRICS)
-    first = day_option(format_, "--since", since)
-    last = day_option(format_, "--until", until)
+    first, last = days_option(format_, since, until)
     with errors_told(format_):
         from billing.core.charges import Metric
         from bot.use_cases.parts import CostQuestion
@@ -89,8 +88,7 @@ def jobs(
     format_: FormatOption = Format.TABLE,
 ) -> None:
     """List jobs with what they cost and hold."""
-    first = day_option(format_, "--since", since)
-    last = day_option(format_, "--until", until)
+    first, last = days_option(format_, since, until)
     with errors_told(format_):
         from bot.views import documents, terminal
         from bot.wiring.application import open_application

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.options import ConfigOption, SinceOption, UntilOption, day_option
+from bot.cli.options import ConfigOption, SinceOption, UntilOption, days_option
 from bot.cli.output import FAILED, Format, FormatOption, emit, errors_told, progress
 
 
@@ -42,8 +42,7 @@ def ingest(
     format_: FormatOption = Format.TABLE,
 ) -> None:
     """Read the bill, the fleet and prices into the ledger."""
-    first = day_option(format_, "--since", since)
-    last = day_option(format_, "--until", until)
+    first, last = days_option(format_, since, until)
     with errors_told(format_):
         from bot.use_cases.ingest import Reach
         from bot.views import documents, terminal

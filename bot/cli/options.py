@@ -43,6 +43,23 @@ def day_option(chosen: Format, name: str, text: str) -> date | None:
         )  # fmt: skip
 
 
+def days_option(
+    chosen: Format, since: str, until: str
+) -> tuple[date | None, date | None]:
+    """Read ``--since`` and ``--until``; the second must be the later one."""
+    first = day_option(chosen, "--since", since)
+    last = day_option(chosen, "--until", until)
+    if first is not None and last is not None and last <= first:
+        fail(
+            chosen,
+            f"--until must be a day after --since, got {first} to {last}",
+            code="bad_usage",
+            hint="--until is exclusive: name the day after the last one",
+            exit_code=USAGE,
+        )
+    return first, last
+
+
 def one_of(chosen: Format, name: str, text: str, known: tuple[str, ...]) -> None:
     """Refuse anything but one of the known words; "" may be among them."""
     if text not in known:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Annotated, Any, NoReturn
@@ -64,8 +64,22 @@ def fail(
     else:
         near = f" Did you mean {', '.join(suggestions)}?" if suggestions else ""
         advice = f" {hint[:1].upper()}{hint[1:].rstrip('.')}." if hint else ""
-        typer.echo(f"gpucost: {message.rstrip('.')}.{near}{advice}", err=True)
+        typer.echo(f"gpucost: {_sentence(message)}{near}{advice}", err=True)
     raise typer.Exit(exit_code)
+
+
+def _sentence(message: str) -> str:
+    """Return one error as a sentence, several as a list below their number."""
+    first, *others = message.splitlines() or [""]
+    if not others:
+        return f"{first.rstrip('.')}."
+    return "\n".join((f"{len(others) + 1} errors, nothing was done:", first, *others))
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Tell whether a command line asks for JSON, however wrong the rest of it is."""
+    joined = " ".join(arguments)
+    return "--format json" in joined or "--format=json" in joined
 
 
 @contextmanager

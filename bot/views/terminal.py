@@ -24,6 +24,10 @@ from policies.core.approvals import ApprovalRequest
 from policies.core.finding import Evaluation, Finding
 
 UNKNOWN = "unknown"
+AT_LEAST = "at least "
+NOTHING_READ = (
+    "nothing was read yet: run `gpucost ingest`, or let `gpucost serve` do it"
+)
 _MARKS = {True: "ok", False: "FAIL", None: "?"}
 
 
@@ -80,16 +84,22 @@ def _headline(answer: CostAnswer) -> str:
     subject = answer.job or (f"team {answer.team}" if answer.team else "")
     subject = subject or (f"account {answer.account}" if answer.account else "all jobs")
     net = ", credits included" if answer.is_net else ", before credits"
+    least = AT_LEAST if answer.provisional_unknown else ""
     return clean(
-        f"{subject}: {answer.total} {answer.metric.value} cost{net}, "
+        f"{subject}: {least}{answer.total} {answer.metric.value} cost{net}, "
         f"{when(answer.since)} to {when(answer.until)}"
     )
 
 
 def _totals(answer: CostAnswer) -> str:
+    least = AT_LEAST if answer.provisional_unknown else ""
     rows = [
         ("billed", str(answer.billed), _through(answer)),
-        ("provisional", str(answer.provisional), "running time x price since then"),
+        (
+            "provisional",
+            f"{least}{answer.provisional}",
+            "running time x price since then",
+        ),
     ]
     if answer.credits.nanos:
         rows.append(("credits", str(answer.credits), "credits and refunds, apart"))
@@ -140,13 +150,20 @@ def _job_sections(answer: CostAnswer) -> list[str]:
 def _groups(by: str, groups: Sequence[CostGroup]) -> str:
     head = (by, "total", "billed", "provisional")
     rows = [
-        (group.key, str(group.total), str(group.billed), amount(group.provisional))
+        (
+            group.key or UNKNOWN,
+            f"{AT_LEAST if group.provisional is None else ''}{group.total}",
+            str(group.billed),
+            amount(group.provisional),
+        )
         for group in groups
     ]
     return table([head, *rows], right=frozenset({1, 2, 3}))
 
 
 def _warnings(answer: CostAnswer) -> list[str]:
+    if not answer.freshness:
+        return [NOTHING_READ]
     lines = [f"not priced: {reason}" for reason in answer.provisional_unknown]
     lines += [
         f"stale: {one.source.value} {one.account} as of {when(one.as_of)}: {one.reason}"
