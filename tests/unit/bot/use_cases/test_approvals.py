@@ -191,8 +191,8 @@ def test_an_approval_whose_hours_are_over_does_not_cover_the_same_run_again(
     first = desk.asks()
     desk.votes(first, ADA, hours=1)
 
-    in_time, late = desk.asks(hours=72), desk.asks(hours=74)
-    later_still = desk.asks(hours=75)
+    in_time, late = desk.asks(hours=96), desk.asks(hours=98)  # A day to start it.
+    later_still = desk.asks(hours=99)
 
     assert in_time.request_id == first.request_id
     assert late.request_id != first.request_id
