@@ -184,7 +184,7 @@ def _breakdowns(answer: CostAnswer) -> list[Json]:
 def _groups(title: str, groups: Sequence[CostGroup], answer: CostAnswer) -> list[Json]:
     rows = [
         (
-            group_label(group.key),
+            group_label(group.key, by=answer.by),
             _with_unknown(group),
             share(group.total, answer.total),
         )
@@ -205,12 +205,13 @@ def _with_unknown(group: CostGroup) -> str:
     return f"{least}{amount(group.total)}"
 
 
-def group_label(key: str) -> str:
+def group_label(key: str, *, by: str = "") -> str:
     """Return a group's name for people; buckets that are no job say what they are."""
     if key.startswith(BUCKET_PREFIX):
         bucket = key.removeprefix(BUCKET_PREFIX)
         return f"({BUCKETS.get(bucket, bucket)})"
-    return key or "(none)"
+    # A job that ended before the inventory began has no tags that name its team.
+    return key or ("(team unknown)" if by == "team" else "(none)")
 
 
 def _small_print(answer: CostAnswer) -> list[str]:
@@ -218,8 +219,18 @@ def _small_print(answer: CostAnswer) -> list[str]:
     if answer.job and answer.first_seen_at and answer.last_seen_at:
         first, last = instant(answer.first_seen_at), instant(answer.last_seen_at)
         lines.append(f"Seen from {first} to {last}.")
+    lines += _earlier(answer)
     lines.append(freshness_line(answer.freshness, answer.as_of))
     return lines
+
+
+def _earlier(answer: CostAnswer) -> list[str]:
+    """Say how to see what a job cost before the window."""
+    first = answer.first_seen_at
+    if not answer.job or first is None or first >= answer.since:
+        return []
+    asks = f"{name(answer.job)} since {first:%Y-%m-%d}"
+    return [f"It began before this window; all of it: {asks}."]
 
 
 def short_total(answer: CostAnswer) -> str:

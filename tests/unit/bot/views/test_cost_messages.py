@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from inline_snapshot import snapshot
 
+from bot.views.answers import CostGroup
 from bot.views.cost import cost_answer
 from bot.views.estimate import estimate_answer
+from tests.builders import at
 from tests.builders_bot import (
     drawn,
     make_estimate_answer,
@@ -158,3 +160,18 @@ def test_estimate_that_needs_no_approval_says_so() -> None:
     answer = make_estimate_answer(required=False, policy="", over=None)
 
     assert "No policy asks for an approval" in shown(estimate_answer(answer))
+
+
+def test_a_job_that_began_before_the_window_says_how_to_see_all_of_it() -> None:
+    answer = replace(make_job_answer(), first_seen_at=at("2026-10-12T08:00Z"))
+
+    text = drawn(cost_answer(answer))
+
+    assert "all of it: `job-123` since 2026-10-12" in text
+
+
+def test_jobs_of_no_known_team_are_said_to_be_so() -> None:
+    group = CostGroup(key="", total=usd("5"), billed=usd("5"), provisional=usd("0"))
+    answer = replace(make_top_answer(), by="team", groups=(group,))
+
+    assert "(team unknown)" in drawn(cost_answer(answer))
