@@ -1,7 +1,7 @@
 """The prices a use case works with: the ledger's, else the shipped snapshot's.
 
 The organisation's own overrides and discounts come on top of list prices. A price
-nobody knows is None, never zero.
+nobody knows is None, never zero; so is one in another currency than the bill's.
 """
 
 from __future__ import annotations
@@ -67,16 +67,22 @@ class PriceBook:
         new = [key for key in wanted if key not in self._asked]
         stored = self.ledger.latest_prices(new) if new else {}
         for key in new:
-            self._asked[key] = stored.get(key) or snapshot_price(key)
+            found = stored.get(key) or snapshot_price(key)
+            self._asked[key] = found if self._speaks(found) else None
         known = ((key, self._asked[key]) for key in wanted)
         return {key: price for key, price in known if price is not None}
+
+    def _speaks(self, price: Price | None) -> bool:
+        """Tell whether a price is in the ledger's currency: another one is unknown."""
+        return price is not None and price.rate.currency == self.currency
 
     def yours(self, price: Price) -> Rate:
         """Return the organisation's own rate for a public price."""
         if price.key.purchase is not Purchase.ON_DEMAND:
             return price.rate
         for own in self.own:
-            if not own.fits(price.key):
+            is_foreign = own.rate is not None and own.rate.currency != self.currency
+            if is_foreign or not own.fits(price.key):
                 continue
             return own.rate or price.rate.scaled(1 - own.discount)
         return price.rate
@@ -94,7 +100,8 @@ class PriceBook:
         for key in wanted:
             known = [newest[key]] if key in newest else []
             if key.purchase is Purchase.SPOT:
-                known = [*self.ledger.price_history(key, period)] or known
+                history = self.ledger.price_history(key, period)
+                known = [one for one in history if self._speaks(one)] or known
             if known:
                 series[key] = [replace(one, rate=self.yours(one)) for one in known]
         return series
