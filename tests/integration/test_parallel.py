@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
+from billing.core.charges import Source
 from billing.core.money import MixedCurrencyError
 from billing.ledger.check import ledger_problems
 from billing.ledger.imports import ImportSupersededError
@@ -16,7 +17,13 @@ from policies.core.approvals import RequestState, Verdict
 from policies.ports import ApprovalConflictError
 from tests.builders import NOW, make_charge, usd
 from tests.builders_bot import make_finding, make_request, make_rule, make_vote
-from tests.builders_store import import_charges, make_effect
+from tests.builders_store import (
+    CE,
+    begin,
+    controls_of,
+    import_charges,
+    make_effect,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -304,3 +311,36 @@ def test_first_imports_of_two_currencies_leave_one_of_them(store: SqlStore) -> N
         currencies = {cell.billed.currency for cell in unit.ledger.cells("", *WINDOW)}
     assert sorted(loaded) == [False, True]
     assert len(currencies) == 1
+
+
+def test_two_sources_that_swap_the_same_day_at_once_never_both_count(
+    store: SqlStore,
+) -> None:
+    charges = [make_charge(billed="10")]
+    controls = controls_of(charges)
+    ids = [begin(store, controls, source=source) for source in (CE, Source.EXPORTS)]
+    with store.write() as unit:
+        for import_id in ids:
+            unit.ledger.stage(import_id, charges)
+    is_swapped, other_begins = threading.Event(), threading.Event()
+
+    def first() -> None:
+        with store.write() as unit:
+            unit.ledger.swap(ids[0], controls, NOW)
+            is_swapped.set()
+            other_begins.wait(10)
+            threading.Event().wait(0.1)  # The other one is inside, or waits to be.
+
+    def second() -> None:
+        is_swapped.wait(10)
+        other_begins.set()
+        with store.write() as unit:
+            unit.ledger.swap(ids[1], controls, NOW)
+
+    _at_once(first, second)
+
+    with store.read() as unit:
+        (cell,) = unit.ledger.cells("", *WINDOW)
+        assert ledger_problems(unit.session) == []
+        assert unit.ledger.stored_days(CE, *WINDOW) == []
+    assert (cell.billed, cell.charges) == (usd("10"), 1)
