@@ -11,6 +11,7 @@ from billing.core.errors import GpucostError
 from billing.core.money import Money
 from policies.core.approvals import ApprovalRequest, RequestState, Vote
 from policies.core.finding import Finding
+from policies.core.grants import StartedLaunch
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +82,32 @@ class Journal(Protocol):
 
     def committed_cost(self, owner: str, job_family: str, since: datetime) -> Money:
         """Return ceilings of open and approved requests of an owner and job family since."""
+
+    def launches(self, request_id: str) -> Sequence[StartedLaunch]:
+        """Return every launch under a request's grant, oldest first."""
+
+    def add_launch(
+        self,
+        request_id: str,
+        version: int,
+        *,
+        count: int,
+        by: str,
+        now: datetime,
+        lease_until: datetime,
+    ) -> int:
+        """Store a launch that starts now; return its id.
+
+        The request must have been read in this writing unit, which holds it.
+        """
+
+    def beat_launch(
+        self, launch_id: int, *, now: datetime, lease_until: datetime
+    ) -> bool:
+        """Record that a launch still runs; False when it ended."""
+
+    def end_launch(self, launch_id: int, *, now: datetime, exit_code: int) -> bool:
+        """Record the end of a launch; False when it ended before."""
 
 
 class Enforcer(Protocol):

@@ -7,7 +7,7 @@ signed. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -70,6 +70,27 @@ class Usage:
     running: int = 0
     instance_hours: Fraction = Fraction(0)
     cost: Money | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartedLaunch:
+    """One launch under a grant, as it is on record.
+
+    Attributes:
+        last_at: When it was last known to run.
+        lease_until: Taken for dead when not heard of until then, by the system's clock.
+    """
+
+    launch_id: int
+    count: int
+    started_at: datetime
+    last_at: datetime
+    lease_until: datetime
+    ended_at: datetime | None = None
+
+    def is_running(self, system_now: datetime) -> bool:
+        """Tell whether it runs as far as anybody knows."""
+        return self.ended_at is None and system_now < self.lease_until
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,6 +237,29 @@ def crowded(grant: Grant, launch: Launch, usage: Usage) -> str | None:
         f"{usage.running} of {envelope.count} approved instances run already, so"
         f" {launch.count} more do not fit"
     )
+
+
+def usage_of(
+    launches: Iterable[StartedLaunch],
+    *,
+    now: datetime,
+    system_now: datetime,
+    cost: Money | None = None,
+) -> Usage:
+    """Sum what launches hold and have used; one that died used what it was seen to."""
+    running, used = 0, Fraction(0)
+    for one in launches:
+        ends = one.ended_at or one.last_at
+        if one.is_running(system_now):
+            running += one.count
+            ends = max(now, one.last_at)
+        used += one.count * _length(ends - one.started_at)
+    return Usage(running=running, instance_hours=used, cost=cost)
+
+
+def _length(span: timedelta) -> Fraction:
+    """Return a span in hours, never below nothing: clocks of machines differ."""
+    return Fraction(max(span, timedelta(0)) // timedelta(microseconds=1), 3_600_000_000)
 
 
 # -------------------------------------------------------------------------- drifting

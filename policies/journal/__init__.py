@@ -1,4 +1,4 @@
-"""The journal in SQL: findings, approval requests, votes and decisions."""
+"""The journal in SQL: findings, approval requests, votes, decisions, launches."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ from sqlmodel import Session
 
 from policies.journal.approvals import SqlApprovals
 from policies.journal.findings import SqlFindings
+from policies.journal.launches import SqlLaunches
 
 __all__ = ["SqlJournal"]
 
 
-class SqlJournal(SqlFindings, SqlApprovals):
-    """Findings and approvals within one session.
+class SqlJournal(SqlFindings, SqlApprovals, SqlLaunches):
+    """Findings, approvals and launches within one session.
 
     Args:
         session: The unit's session.

@@ -86,3 +86,27 @@ class ApprovalVoteRow(Row, table=True):
     at: datetime = instant()
     reason: str = ""
     asserted: bool = False
+
+
+class LaunchRow(Row, table=True):
+    """One launch under the grant of a request, from its start to its end.
+
+    Attributes:
+        last_at: When it was last known to run, by the clock of figures.
+        lease_until: A launch not heard of until then is taken for dead (system clock).
+        exit_code: Of its command; None while it runs, and when its launcher died.
+    """
+
+    __tablename__ = "launch"
+    __table_args__ = (Index(None, "request_id"),)
+
+    launch_id: int | None = serial()
+    request_id: str = Field(foreign_key="approval_request.request_id")
+    version: int
+    count: int
+    by: str
+    started_at: datetime = instant()
+    last_at: datetime = instant()
+    lease_until: datetime = instant()
+    ended_at: datetime | None = instant(default=None)
+    exit_code: int | None = None
