@@ -142,7 +142,9 @@ def fill(path: Path, source: str) -> None:
             db.execute(sql)
         db.execute(ROLLUP_SQL)
         db.execute(JOBS_SQL)
-        db.execute("INSERT INTO ledger_property (name, value) VALUES ('currency', 'USD')")
+        db.execute(
+            "INSERT INTO ledger_property (name, value) VALUES ('currency', 'USD')"
+        )
         db.execute("COMMIT")
 
 
