@@ -1,0 +1,11 @@
+"""Cost exports (legacy CUR, CUR 2.0, FOCUS) from files into the ledger.
+
+Knows files and DuckDB; nothing of how the ledger stores, nor of who asks.
+"""
+
+from __future__ import annotations
+
+from billing.exports.engine import EngineLimits
+from billing.exports.importing import ExportOutcome, ExportPlace, import_exports
+
+__all__ = ["EngineLimits", "ExportOutcome", "ExportPlace", "import_exports"]

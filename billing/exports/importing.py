@@ -1,0 +1,250 @@
+"""Bring the ledger's billing periods up to the newest deliveries of exports.
+
+A billing period is replaced as a whole, every account of it in one transaction; a
+delivery that is as it was is not read again. What cannot be read, or does not sum to
+its own files, changes nothing. Knows the ledger's port, no SQL of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from pathlib import Path
+
+from billing.core.attribution import TagKeys
+from billing.core.charges import Charge, DayControl, Source
+from billing.core.errors import GpucostError
+from billing.core.fleet import ScopeFailure
+from billing.core.money import Money
+from billing.core.periods import month_start, next_month
+from billing.exports.cover import NO_DAYS, controls_of, covered_days
+from billing.exports.delivery import Delivery, find_deliveries
+from billing.exports.engine import EngineLimits, Reader, open_reader
+from billing.exports.proof import Proof, prove
+from billing.exports.record import Recorder, mark_of
+from billing.exports.rows import ChargeMaker
+from billing.ports import ImportReport, LedgerStore, StoredDay
+
+Tell = Callable[[str], None]
+PAGE_ROWS = 5_000
+#: Stored days are looked up in this range when a delivery does not name its period.
+_ALWAYS = (date(2006, 1, 1), date(2200, 1, 1))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportPlace:
+    """A folder (or one file) that exports are delivered to.
+
+    Attributes:
+        location: The place as it is configured: with it an export is known again.
+    """
+
+    root: Path
+    location: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportOutcome:
+    """What one reading of all places did.
+
+    Attributes:
+        read: Accounts whose days are as delivered, with the first of those days.
+    """
+
+    imports: tuple[ImportReport, ...] = ()
+    errors: tuple[ScopeFailure, ...] = ()
+    notes: tuple[str, ...] = ()
+    read: Mapping[str, date] = field(default_factory=dict)
+
+
+def import_exports(
+    places: Iterable[ExportPlace],
+    store: LedgerStore,
+    keys: TagKeys,
+    *,
+    now: datetime,
+    since: date | None = None,
+    until: date | None = None,
+    limits: EngineLimits | None = None,
+    progress: Tell = lambda _: None,
+) -> ExportOutcome:
+    """Read what was delivered anew; with ``since`` and ``until``, of periods in reach."""
+    run = _Run(
+        store=store,
+        record=Recorder(store, now),
+        keys=keys,
+        now=now,
+        limits=limits or EngineLimits(),
+        progress=progress,
+    )
+    for place in places:
+        for delivery in run.find(place):
+            if _is_in_reach(delivery.period, since, until):
+                run.take(delivery)
+    return ExportOutcome(
+        imports=run.record.finished(),
+        errors=tuple(run.record.errors),
+        notes=tuple(dict.fromkeys(run.notes)),
+        read=run.record.read,
+    )
+
+
+def _is_in_reach(period: date | None, since: date | None, until: date | None) -> bool:
+    if period is None:
+        return True
+    return (until is None or period < until) and (
+        since is None or since < next_month(period)
+    )
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """One reading of all places."""
+
+    store: LedgerStore
+    record: Recorder
+    keys: TagKeys
+    now: datetime
+    limits: EngineLimits
+    progress: Tell
+    notes: list[str] = field(default_factory=list)
+    _newest: dict[str, date] = field(default_factory=dict)
+    #: (account, period) -> export that holds it in this run.
+    _claims: dict[tuple[str, date], str] = field(default_factory=dict)
+
+    def find(self, place: ExportPlace) -> Sequence[Delivery]:
+        """Return the deliveries of a place; what is wrong with it is recorded."""
+        try:
+            found = find_deliveries(place.root, place.location)
+        except (GpucostError, OSError) as error:
+            self.record.unreadable(place.location, error)
+            return ()
+        for name, message in found.problems:
+            self.record.unreadable(name, message)
+        for one in found.deliveries:
+            newest = self._newest.get(one.export, date.min)
+            self._newest[one.export] = max(newest, one.period or date.min)
+        return found.deliveries
+
+    def take(self, delivery: Delivery) -> None:
+        """Read one delivery if it is not what is stored."""
+        days = self._stored(delivery.period)
+        mark = mark_of(delivery, self.keys)
+        same = [day for day in days if day.fingerprint == mark]
+        if same:
+            for day in same:
+                self._claim(day.account, month_start(day.day), delivery)
+            is_newest = self._newest[delivery.export] == (delivery.period or date.min)
+            self.record.unchanged(same, is_told=is_newest)
+            return
+        mine = [day for day in days if day.fingerprint.startswith(_prefix(mark))]
+        self.progress(f"reading export {delivery.name}: {len(delivery.files)} files")
+        try:
+            with open_reader(delivery.files, self.limits) as reader:
+                reader.table.require(delivery.columns)
+                self._read(delivery, reader, mine)
+        except (GpucostError, OSError) as error:
+            self.record.failed(delivery, mine, error)
+
+    def _stored(self, period: date | None) -> Sequence[StoredDay]:
+        window = (period, next_month(period)) if period else _ALWAYS
+        with self.store.read() as unit:
+            return unit.ledger.stored_days(Source.EXPORTS, *window)
+
+    def _read(
+        self, delivery: Delivery, reader: Reader, mine: Sequence[StoredDay]
+    ) -> None:
+        """Prove the whole delivery, then replace its periods one by one."""
+        with self.store.read() as unit:
+            known = unit.ledger.currency()
+        reader.prepare(self.keys)
+        proof = prove(reader, period=delivery.period, currency=known)
+        self.notes += proof.notes
+        if not reader.tags:
+            self.notes.append(
+                f"export {delivery.name}: none of the job tags"
+                f" ({', '.join(self.keys.job)}) is in its tables"
+            )
+        for period in proof.ends:
+            self.progress(f"storing export {delivery.name}: {period:%Y-%m}")
+            held = [day for day in mine if month_start(day.day) == period]
+            self._replace(delivery, reader, proof, period=period, held=held)
+
+    def _replace(
+        self,
+        delivery: Delivery,
+        reader: Reader,
+        proof: Proof,
+        *,
+        period: date,
+        held: Sequence[StoredDay],
+    ) -> None:
+        days = covered_days(
+            period, proof.ends[period], min(delivery.delivered_at, self.now)
+        )
+        days = sorted({*days, *(day.day for day in held)})
+        if not days:
+            self.notes.append(NO_DAYS.format(name=delivery.name, period=period))
+            return
+        finality = dict(reader.accounts(period))
+        accounts = [
+            account
+            for account in sorted({*finality, *(day.account for day in held)})
+            if self._claim(account, period, delivery)
+        ]
+        imports = self.record.begin(accounts, days) if accounts else {}
+        maker = ChargeMaker(reader.tags, self.keys, proof.currency)
+        self._stage(imports, reader, maker, period=period, days=frozenset(days))
+        nothing = Money.zero(proof.currency)
+        batch = [
+            (
+                import_id,
+                controls_of(
+                    reader.days(period, account), days,
+                    blank=DayControl(
+                        account=account, day=period, billed=nothing, effective=nothing,
+                        fingerprint=mark_of(delivery, self.keys),
+                        is_estimated=not finality.get(account, False),
+                        read_at=self.now,
+                    ),
+                ),
+            )
+            for account, import_id in imports.items()
+        ]  # fmt: skip
+        self.record.swap(batch)
+
+    def _stage(
+        self,
+        imports: Mapping[str, int],
+        reader: Reader,
+        maker: ChargeMaker,
+        *,
+        period: date,
+        days: frozenset[date],
+    ) -> None:
+        """Stage the charges of the days, in pages of whatever accounts."""
+        waiting: list[tuple[int, list[Charge]]] = []
+        size = 0
+        for account, import_id in imports.items():
+            for page in reader.cells(period, account, PAGE_ROWS):
+                made = (charge for row in page for charge in maker.charges(row))
+                charges = [charge for charge in made if charge.day in days]
+                waiting.append((import_id, charges))
+                size += len(charges)
+                if size >= PAGE_ROWS:
+                    self.record.stage(waiting)
+                    waiting, size = [], 0
+        self.record.stage(waiting)
+
+    def _claim(self, account: str, period: date, delivery: Delivery) -> bool:
+        """Take a period of an account, unless another export of this run has it."""
+        holder = self._claims.setdefault((account, period), delivery.export)
+        if holder != delivery.export:
+            self.record.claimed(account, period, delivery)
+        return holder == delivery.export
+
+
+def _prefix(mark: str) -> str:
+    """Return the part of a mark that all deliveries of one export share."""
+    return mark.partition(":")[0] + ":"

@@ -1,0 +1,176 @@
+"""Write the outcome of deliveries into the ledger, each in short transactions.
+
+Knows only the ledger's port; what is read is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+from billing.core.attribution import TagKeys
+from billing.core.charges import Charge, DayControl, Source
+from billing.core.errors import GpucostError
+from billing.core.fleet import ScopeFailure
+from billing.core.money import USD, Money, total
+from billing.core.periods import DAY
+from billing.exports.delivery import Delivery
+from billing.exports.errors import ExportCurrencyError, ImbalancedExportError
+from billing.ports import BillLedger, ImportReport, LedgerStore, StoredDay
+
+SOURCE = Source.EXPORTS
+#: Raised when the same files would be read to other charges.
+READING = "1"
+_EQUAL_READS_ENOUGH = 2
+
+Batch = Sequence[tuple[int, Sequence[DayControl]]]
+
+
+def mark_of(delivery: Delivery, keys: TagKeys) -> str:
+    """Return what a stored day remembers of where it came from.
+
+    It changes with the delivery, with the job tags and with how files are read; its
+    part before the colon is the export's own.
+    """
+    tags = ",".join(keys.job)
+    return f"export {delivery.export}:{delivery.fingerprint}|{READING}|{tags}"
+
+
+@dataclass(slots=True)
+class Recorder:
+    """Writes outcomes and collects their reports."""
+
+    store: LedgerStore
+    now: datetime
+    errors: list[ScopeFailure] = field(default_factory=list)
+    read: dict[str, date] = field(default_factory=dict)
+    _reports: list[ImportReport] = field(default_factory=list)
+
+    def begin(self, accounts: Sequence[str], days: Sequence[date]) -> dict[str, int]:
+        """Open an import for some days of each account."""
+        with self.store.write() as unit:
+            return {
+                account: unit.ledger.begin_import(
+                    SOURCE, account, days[0], days[-1] + DAY, self.now
+                )
+                for account in accounts
+            }
+
+    def stage(self, pages: Sequence[tuple[int, Sequence[Charge]]]) -> None:
+        """Store pages of imports out of sight, in a transaction of their own."""
+        with self.store.write() as unit:
+            for import_id, charges in pages:
+                unit.ledger.stage(import_id, charges)
+
+    def swap(self, batch: Batch) -> None:
+        """Put every account of a billing period in place, all or none."""
+        with self.store.write() as unit:
+            reports = [
+                unit.ledger.swap(import_id, controls, self.now)
+                for import_id, controls in batch
+            ]
+        for report in reports:
+            self._keep(report)
+            self._is_read(report.account, report.since)
+
+    def unchanged(self, days: Sequence[StoredDay], *, is_told: bool) -> None:
+        """Record that days are as they were delivered; told, each account reports."""
+        by_account: dict[str, list[StoredDay]] = {}
+        for day in days:
+            by_account.setdefault(day.account, []).append(day)
+            self._is_read(day.account, day.day)
+        young = [day for day in days if day.equal_reads < _EQUAL_READS_ENOUGH]
+        if not (young or is_told):
+            return
+        with self.store.write() as unit:
+            unit.ledger.note_equal_reads(SOURCE, _controls(young), self.now)
+            for account, held in sorted(by_account.items()) if is_told else ():
+                self._close(unit.ledger, self._report(account, held, "unchanged"))
+
+    def failed(
+        self,
+        delivery: Delivery,
+        held: Sequence[StoredDay],
+        error: GpucostError | OSError,
+    ) -> None:
+        """Record a delivery that was not taken, for every account that it would change."""
+        is_refused = isinstance(error, ImbalancedExportError | ExportCurrencyError)
+        message = f"export {delivery.name}: {error}"
+        for account in sorted({day.account for day in held}):
+            mine = [day for day in held if day.account == account]
+            state = "rejected" if is_refused else "failed"
+            with self.store.write() as unit:
+                report = self._report(account, mine, state, message=message)
+                self._close(unit.ledger, report)
+        self._fail("", getattr(error, "code", "unreadable_export"), message)
+
+    def unreadable(self, name: str, error: object) -> None:
+        """Record a place or a manifest that cannot be used."""
+        code = getattr(error, "code", "unreadable_export")
+        self._fail("", code, f"export {name}: {error}")
+
+    def claimed(self, account: str, period: date, delivery: Delivery) -> None:
+        """Record that two exports deliver the same account and period."""
+        self._fail(
+            account,
+            "two_exports",
+            f"{period:%Y-%m} of the account comes from two exports; that of"
+            f" {delivery.name!r} is left out: configure one of them",
+        )
+
+    def finished(self) -> tuple[ImportReport, ...]:
+        """Return every report, by account and period."""
+        return tuple(sorted(self._reports, key=lambda one: (one.account, one.since)))
+
+    def _report(
+        self, account: str, held: Sequence[StoredDay], state: str, *, message: str = ""
+    ) -> ImportReport:
+        currency = held[0].billed.currency if held else USD
+        billed = total((day.billed for day in held), currency)
+        is_equal = state == "unchanged"
+        return ImportReport(
+            source=SOURCE,
+            account=account,
+            since=min(day.day for day in held),
+            until=max(day.day for day in held) + DAY,
+            charges=0,
+            total=billed if is_equal else Money.zero(currency),
+            control_total=billed if is_equal else None,
+            difference=Money.zero(currency) if is_equal else None,
+            requests=0,
+            request_cost=Money.zero(),
+            state=state,
+            message=message,
+        )
+
+    def _close(self, ledger: BillLedger, report: ImportReport) -> None:
+        import_id = ledger.begin_import(
+            SOURCE, report.account, report.since, report.until, self.now
+        )
+        ledger.close_import(report, import_id, self.now)
+        self._keep(report)
+
+    def _is_read(self, account: str, first: date) -> None:
+        self.read[account] = min(first, self.read.get(account, first))
+
+    def _keep(self, report: ImportReport) -> None:
+        self._reports.append(report)
+
+    def _fail(self, account: str, code: str, message: str) -> None:
+        self.errors.append(
+            ScopeFailure(
+                source=SOURCE.value, account=account, region="", code=code, message=message
+            )
+        )  # fmt: skip
+
+
+def _controls(days: Iterable[StoredDay]) -> list[DayControl]:
+    return [
+        DayControl(
+            account=day.account, day=day.day, billed=day.billed,
+            effective=day.effective, fingerprint=day.fingerprint,
+            is_estimated=day.is_estimated, read_at=day.read_at,
+        )
+        for day in days
+    ]  # fmt: skip
