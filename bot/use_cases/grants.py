@@ -1,16 +1,51 @@
-"""Tell whether a grant covers a launch, against what is on record."""
+"""Check launches against grants, and record what was started under them.
+
+What a grant still covers follows from its launches on record and from what its job has
+cost; nothing is kept that could disagree with them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from billing.core.attribution import TagKeys, normalise_job
 from billing.core.estimate import EstimateRequest, NoPriceError
 from billing.core.money import Money
-from bot.ports import UnitOfWork
+from bot.ports import Store, UnitOfWork
+from bot.use_cases.cost import ask_cost
 from bot.use_cases.estimate import BadPlanError, estimate_run
+from bot.use_cases.parts import CostQuestion
 from bot.use_cases.pricing import PriceBook
-from policies.core.grants import Grant, Launch, Usage, covers, disowned
+from policies.core.grants import (
+    Grant,
+    Launch,
+    StartedLaunch,
+    Usage,
+    covers,
+    crowded,
+    disowned,
+    usage_of,
+)
+
+#: A launcher says this often that its command still runs …
+BEAT = timedelta(seconds=30)
+#: … and is taken for dead, its instances for free, when not heard of for this long.
+LEASE = timedelta(minutes=2)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """One instant on both clocks.
+
+    Attributes:
+        now: Of rules and figures.
+        system: Of leases.
+    """
+
+    now: datetime
+    system: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,10 +54,16 @@ class Coverage:
 
     Attributes:
         reason: Why the launch is not covered; "" when it is.
+        launch_id: Of the launch that was recorded; None when none was.
+        is_crowded: It would be covered, were it not for launches that run now.
+        running: Those launches.
     """
 
     request_id: str
     reason: str = ""
+    launch_id: int | None = None
+    is_crowded: bool = False
+    running: tuple[StartedLaunch, ...] = ()
 
     @property
     def is_covered(self) -> bool:
@@ -30,30 +71,154 @@ class Coverage:
         return not self.reason
 
 
-def launch_of(plan: EstimateRequest, prices: PriceBook) -> Launch:
-    """Return a plan as a launch, with what it may cost at today's prices."""
-    return Launch(
-        job=plan.job,
-        instance_type=plan.instance_type,
-        count=plan.count,
-        hours=plan.hours,
-        purchase=plan.purchase,
-        region=plan.region,
-        cost=_high(plan, prices),
-    )
+@dataclass(frozen=True, slots=True)
+class Assessor:
+    """Looks up in one unit of work what covering a launch depends on."""
+
+    unit: UnitOfWork
+    prices: PriceBook
+    keys: TagKeys
+
+    def launch_of(self, plan: EstimateRequest) -> Launch:
+        """Return a plan as a launch, with what it may cost at today's prices."""
+        return Launch(
+            job=plan.job,
+            instance_type=plan.instance_type,
+            count=plan.count,
+            hours=plan.hours,
+            purchase=plan.purchase,
+            region=plan.region,
+            cost=self._high(plan),
+        )
+
+    def _high(self, plan: EstimateRequest) -> Money | None:
+        try:
+            return estimate_run(plan, self.prices).high
+        except (BadPlanError, NoPriceError):
+            return None
+
+    def assess(self, grant: Grant, plan: EstimateRequest, at: Moment) -> Coverage:
+        """Tell whether a grant covers a launch; in a writing unit its request is held."""
+        request = self.unit.journal.request(grant.request_id)
+        launches = self.unit.journal.launches(grant.request_id)
+        usage = self.usage(grant, launches, at)
+        launch = self.launch_of(plan)
+        why = disowned(grant, request) or covers(grant, launch, usage, at.now)
+        return Coverage(
+            request_id=grant.request_id,
+            reason=why or "",
+            is_crowded=why is not None and why == crowded(grant, launch, usage),
+            running=tuple(one for one in launches if one.is_running(at.system)),
+        )
+
+    def usage(
+        self, grant: Grant, launches: Sequence[StartedLaunch], at: Moment
+    ) -> Usage:
+        """Return what was used of a grant so far."""
+        return usage_of(
+            launches, now=at.now, system_now=at.system, cost=self._cost(grant, at.now)
+        )
+
+    def _cost(self, grant: Grant, now: datetime) -> Money | None:
+        """Return what the job is known to have cost since the decision.
+
+        Bills know days: the decision's own day counts only for a job that was not seen
+        on a day before.
+        """
+        record = self.unit.ledger.job_record(normalise_job(grant.envelope.job))
+        if record is None:
+            return None
+        since = grant.not_before.date()
+        if record.first_seen_at.date() < since:
+            since += timedelta(days=1)
+        if since > now.date():
+            return None
+        question = CostQuestion(job=record.job, since=since)
+        return ask_cost(
+            self.unit.ledger,
+            question,
+            prices=self.prices,
+            keys=self.keys,
+            stale=(),
+            now=now,
+        ).total
 
 
-def _high(plan: EstimateRequest, prices: PriceBook) -> Money | None:
-    try:
-        return estimate_run(plan, prices).high
-    except (BadPlanError, NoPriceError):
-        return None
-
-
-def verify(
-    unit: UnitOfWork, grant: Grant, launch: Launch, *, now: datetime
+def start(
+    assessor: Assessor, grant: Grant, plan: EstimateRequest, *, by: str, at: Moment
 ) -> Coverage:
-    """Tell whether a grant covers a launch; nothing is started or recorded."""
-    request = unit.journal.request(grant.request_id)
-    why = disowned(grant, request) or covers(grant, launch, Usage(), now)
-    return Coverage(request_id=grant.request_id, reason=why or "")
+    """Record a launch if its grant covers it, within a writing unit.
+
+    Two at the same instant are judged one after the other, so both never take the same
+    place.
+    """
+    unit = assessor.unit
+    found = assessor.assess(grant, plan, at)
+    if not found.is_covered:
+        return found
+    launch_id = unit.journal.add_launch(
+        grant.request_id,
+        grant.version,
+        count=plan.count,
+        by=by,
+        now=at.now,
+        lease_until=at.system + LEASE,
+    )
+    unit.audit.append(
+        "launch_started",
+        actor=by,
+        subject=grant.request_id,
+        data=_audit_data(plan) | {"launch": launch_id, "version": grant.version},
+        now=at.now,
+    )
+    return Coverage(request_id=grant.request_id, launch_id=launch_id)
+
+
+def refuse(
+    store: Store, found: Coverage, plan: EstimateRequest, *, by: str, now: datetime
+) -> None:
+    """Put on record that a launch was not started, and why."""
+    with store.write() as unit:
+        unit.audit.append(
+            "launch_refused",
+            actor=by,
+            subject=found.request_id,
+            data=_audit_data(plan) | {"reason": found.reason},
+            now=now,
+        )
+
+
+def beat(store: Store, launch_id: int, at: Moment) -> bool:
+    """Record that a launch still runs; False when it was ended."""
+    with store.write() as unit:
+        return unit.journal.beat_launch(
+            launch_id, now=at.now, lease_until=at.system + LEASE
+        )
+
+
+def end(
+    store: Store, found: Coverage, *, exit_code: int, by: str, now: datetime
+) -> None:
+    """Record the end of a launch; its instances are free for a restart."""
+    assert found.launch_id is not None
+    with store.write() as unit:
+        if not unit.journal.end_launch(found.launch_id, now=now, exit_code=exit_code):
+            return
+        unit.audit.append(
+            "launch_ended",
+            actor=by,
+            subject=found.request_id,
+            data={"launch": found.launch_id, "exit_code": exit_code},
+            now=now,
+        )
+
+
+def _audit_data(plan: EstimateRequest) -> dict[str, object]:
+    return {
+        "job": plan.job,
+        "instance_type": plan.instance_type,
+        "count": plan.count,
+        "hours": str(plan.hours),
+        "purchase": plan.purchase.value,
+        "region": plan.region,
+    }

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 
 from billing.core.estimate import EstimateRequest
-from bot.clock import Now
+from bot.clock import Now, system_now
 from bot.grants import GrantKeys, InvalidGrantError
-from bot.ports import Store
+from bot.ports import Store, UnitOfWork
 from bot.settings import Settings
-from bot.use_cases.grants import Coverage, launch_of, verify
+from bot.use_cases.grants import Assessor, Coverage, Moment, beat, end, refuse, start
 from bot.use_cases.pricing import price_book
-from bot.wiring.parts import own_prices
+from bot.wiring.parts import own_prices, tag_keys
 from policies.core.approvals import ApprovalRequest
-from policies.core.grants import grant_of
+from policies.core.grants import grant_of, used_up
 
 
 @dataclass(frozen=True)
@@ -32,10 +34,13 @@ class GrantDesk:
 
     def token_of(self, request: ApprovalRequest) -> str | None:
         """Return the token of a request's grant; None when it has none, or no more."""
-        grant = grant_of(request)
-        if grant is None or self.now() >= grant.expires_at:
+        grant, at = grant_of(request), self._at()
+        if grant is None or at.now >= grant.expires_at:
             return None
-        return self.keys.sign(grant)
+        with self.store.read() as unit:
+            launches = unit.journal.launches(request.request_id)
+            usage = self._assessor(unit).usage(grant, launches, at)
+        return None if used_up(grant, usage) else self.keys.sign(grant)
 
     def verify(self, token: str, plan: EstimateRequest) -> Coverage:
         """Tell whether a token covers a launch; nothing is started or recorded."""
@@ -45,8 +50,50 @@ class GrantDesk:
         except InvalidGrantError as error:
             return Coverage(request_id="", reason=str(error))
         with self.store.read() as unit:
-            prices = price_book(unit.ledger, own_prices(self.settings))
-            return verify(unit, grant, launch_of(plan, prices), now=self.now())
+            return self._assessor(unit).assess(grant, plan, self._at())
+
+    def covers(self, request: ApprovalRequest, plan: EstimateRequest) -> Coverage:
+        """Tell whether an approved request covers a launch, as its token would."""
+        grant = grant_of(request)
+        assert grant is not None, request.state
+        with self.store.read() as unit:
+            return self._assessor(unit).assess(grant, plan, self._at())
+
+    # ------------------------------------------------------------------ launching
+
+    def start(self, token: str, plan: EstimateRequest, *, by: str) -> Coverage:
+        """Record a launch if a token covers it."""
+        self.check_clock()
+        try:
+            grant = self.keys.read(token)
+        except InvalidGrantError as error:
+            return Coverage(request_id="", reason=str(error))
+        with self._writing() as assessor:
+            return start(assessor, grant, plan, by=by, at=self._at())
+
+    def refuse(self, found: Coverage, plan: EstimateRequest, *, by: str) -> None:
+        """Put on record that a launch was not started."""
+        refuse(self.store, found, plan, by=by, now=self.now())
+
+    def beat(self, launch_id: int) -> bool:
+        """Record that a launch still runs; False when it was ended."""
+        return beat(self.store, launch_id, self._at())
+
+    def end(self, found: Coverage, exit_code: int, *, by: str) -> None:
+        """Record the end of a launch."""
+        end(self.store, found, exit_code=exit_code, by=by, now=self.now())
+
+    @contextmanager
+    def _writing(self) -> Iterator[Assessor]:
+        with self.store.write() as unit:
+            yield self._assessor(unit)
+
+    def _assessor(self, unit: UnitOfWork) -> Assessor:
+        prices = price_book(unit.ledger, own_prices(self.settings))
+        return Assessor(unit, prices, tag_keys(self.settings))
+
+    def _at(self) -> Moment:
+        return Moment(now=self.now(), system=system_now())
 
     def check_clock(self) -> None:
         """Refuse a set clock: it would make an ended grant a live one.

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
 
+from billing.core.attribution import normalise_job
 from billing.core.money import Money
 from billing.core.periods import rfc3339
 from billing.core.prices import Purchase
@@ -173,7 +174,7 @@ def _out_of_time(grant: Grant, now: datetime) -> str | None:
 
 
 def _of_something_else(envelope: Envelope, launch: Launch) -> str | None:
-    if _job_key(launch.job) != _job_key(envelope.job):
+    if normalise_job(launch.job) != normalise_job(envelope.job):
         return f"the grant is of job {envelope.job!r}, not of {launch.job!r}"
     parts = (
         ("instance type", launch.instance_type, envelope.instance_type),
@@ -188,11 +189,6 @@ def _of_something_else(envelope: Envelope, launch: Launch) -> str | None:
         ),
         None,
     )
-
-
-def _job_key(job: str) -> str:
-    """Return a job id as the ledger compares them."""
-    return job.strip().lower()
 
 
 def _too_much(grant: Grant, launch: Launch) -> str | None:
