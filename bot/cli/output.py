@@ -62,9 +62,12 @@ def fail(
             json.dumps({"schema": SCHEMA, "error": error}, indent=2, ensure_ascii=False)
         )
     else:
+        from bot.views.terminal import clean
+
         near = f" Did you mean {', '.join(suggestions)}?" if suggestions else ""
         advice = f" {hint[:1].upper()}{hint[1:].rstrip('.')}." if hint else ""
-        typer.echo(f"gpucost: {_sentence(message)}{near}{advice}", err=True)
+        told = f"gpucost: {_sentence(message)}{near}{advice}"
+        typer.echo("\n".join(clean(line) for line in told.split("\n")), err=True)
     raise typer.Exit(exit_code)
 
 

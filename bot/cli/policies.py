@@ -28,6 +28,7 @@ def validate(
 ) -> None:
     """Check policy files; every error at once, each with its place."""
     with errors_told(format_):
+        from bot.views.terminal import clean
         from policies.load import load_policies
 
         loaded, errors = load_policies(paths)
@@ -45,7 +46,7 @@ def validate(
             ],
         }
         lines = [str(error) for error in errors] or [_loaded_text(len(loaded))]
-        emit(format_, document, lambda: "\n".join(lines))
+        emit(format_, document, lambda: "\n".join(clean(line) for line in lines))
     if errors:
         raise typer.Exit(USAGE)
 

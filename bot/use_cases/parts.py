@@ -56,6 +56,12 @@ _UNPRICED_PRICING = {
 }
 
 
+class NoListCostError(NeedsExportError):
+    """Public prices of what was used are not in the bill at hand."""
+
+    hint = "ask for effective or billed cost instead"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostQuestion:
     """What somebody asks.
@@ -295,7 +301,7 @@ def parts_by(read: Gathered, question: CostQuestion, by: str) -> list[Part]:
     # List cost of running time is its price before the organisation's discounts; the
     # accrual holds the organisation's own, so no list figure is claimed for it.
     if question.metric is Metric.LIST and read.accrued.cells:
-        raise NeedsExportError("list cost of days that are not billed yet is not known")
+        raise NoListCostError("list cost of days that are not billed yet is not known")
     accrued = [_accrued(cell, read, by) for cell in read.accrued.cells]
     return [*billed, *accrued]
 
@@ -320,7 +326,7 @@ def _amount(cell: CostCellOfDay, metric: Metric) -> Money:
     if metric is Metric.EFFECTIVE:
         return cell.effective
     if cell.list_cost is None:
-        raise NeedsExportError("Cost Explorer does not tell list cost")
+        raise NoListCostError("Cost Explorer does not tell list cost")
     return cell.list_cost
 
 

@@ -298,7 +298,7 @@ def test_list_cost_needs_an_export(company: Company) -> None:
     with pytest.raises(NeedsExportError, match="list cost") as caught:
         company.ask("job-123", metric=Metric.LIST)
 
-    assert "exports" in caught.value.hint
+    assert "effective or billed" in caught.value.hint
 
 
 def test_list_cost_of_days_not_billed_yet_is_not_claimed(company: Company) -> None:
