@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import lru_cache
 
 from billing.core.attribution import TagKeys, split_by_job
 from billing.core.charges import CostCategory
@@ -46,6 +47,9 @@ _INCLUDED = {
 }
 
 Prices = Mapping[PriceKey, Sequence[Price]]
+#: A `CellKey` while sums are made: job, account, day number, whether it is a volume,
+#: region, shape, lifecycle, currency. Plain tuples hash several times faster.
+_Cell = tuple[str, str, int, bool, str, str, Lifecycle, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -212,7 +216,7 @@ class _Tally:
     def __init__(self, prices: Prices) -> None:
         self._prices = prices
         self._series: dict[PriceKey, list[tuple[int, Rate]]] = {}
-        self._cells: dict[CellKey, list[int]] = {}
+        self._cells: dict[_Cell, list[int]] = {}
         self._unknown: dict[tuple[str, PriceKey], set[str]] = {}
         self.free: set[str] = set()
 
@@ -250,11 +254,11 @@ class _Tally:
         """Return the sums, sorted."""
         cells = [
             AccruedCell(
-                key=key,
-                amount=Money(nanos, key.currency),
+                key=_key_of(cell),
+                amount=Money(nanos, cell[-1]),
                 running=running * _MICROSECOND,
             )
-            for key, (nanos, running) in self._cells.items()
+            for cell, (nanos, running) in self._cells.items()
         ]
         unknown = [
             Unpriced(
@@ -273,7 +277,7 @@ class _Tally:
             free=tuple(sorted(self.free)),
         )
 
-    def _book(self, key: CellKey, nanos: int, running: int) -> None:
+    def _book(self, key: _Cell, nanos: int, running: int) -> None:
         sums = self._cells.setdefault(key, [0, 0])
         sums[0] += nanos
         sums[1] += running
@@ -330,45 +334,71 @@ def missing_reason(key: PriceKey) -> str:
     return NO_PRICE_REASON
 
 
-def quantities(interval: UsageInterval) -> Iterator[tuple[PriceKey, int]]:
-    """Yield each price key of an interval with how many units of it are used."""
-    if interval.kind is ResourceKind.INSTANCE:
-        purchase = _PURCHASES[interval.lifecycle]
-        zone = interval.zone if purchase is Purchase.SPOT else ""
-        yield (
-            PriceKey(
-                region=interval.region,
-                product=interval.shape,
-                purchase=purchase,
-                platform=interval.platform,
-                tenancy=interval.tenancy,
-                zone=zone,
-            ),
-            1,
+def quantities(interval: UsageInterval) -> tuple[tuple[PriceKey, int], ...]:
+    """Return each price key of an interval with how many units of it are used."""
+    return _quantities(
+        interval.kind,
+        interval.lifecycle,
+        (interval.region, interval.zone, interval.shape),
+        (interval.platform, interval.tenancy),
+        (interval.size_gib, interval.iops, interval.throughput_mibps),
+    )
+
+
+@lru_cache(maxsize=65_536)
+def _quantities(
+    kind: ResourceKind,
+    lifecycle: Lifecycle,
+    place: tuple[str, str, str],
+    terms: tuple[str, str],
+    sizes: tuple[int, int | None, int | None],
+) -> tuple[tuple[PriceKey, int], ...]:
+    """Return what `quantities` does; fleets hold few shapes and many intervals."""
+    region, zone, shape = place
+    if kind is ResourceKind.INSTANCE:
+        purchase = _PURCHASES[lifecycle]
+        key = PriceKey(
+            region=region,
+            product=shape,
+            purchase=purchase,
+            platform=terms[0],
+            tenancy=terms[1],
+            zone=zone if purchase is Purchase.SPOT else "",
         )
-        return
-    for suffix, amount in (
-        ("", interval.size_gib),
-        (":iops", interval.iops),
-        (":throughput", interval.throughput_mibps),
-    ):
-        product = f"ebs:{interval.shape}{suffix}"
+        return ((key, 1),)
+    found = []
+    for suffix, amount in zip(("", ":iops", ":throughput"), sizes, strict=True):
+        product = f"ebs:{shape}{suffix}"
         has_price = not suffix or product in _INCLUDED
         units = (amount or 0) - _INCLUDED.get(product, 0)
         if has_price and units > 0:
-            yield PriceKey(region=interval.region, product=product), units
+            found.append((PriceKey(region=region, product=product), units))
+    return tuple(found)
 
 
-def _cell(interval: UsageInterval, job: str, day: int, currency: str) -> CellKey:
-    is_volume = interval.kind is ResourceKind.VOLUME
+def _cell(interval: UsageInterval, job: str, day: int, currency: str) -> _Cell:
+    return (
+        job,
+        interval.account,
+        day,
+        interval.kind is ResourceKind.VOLUME,
+        interval.region,
+        interval.shape,
+        interval.lifecycle,
+        currency,
+    )
+
+
+def _key_of(cell: _Cell) -> CellKey:
+    job, account, day, is_volume, region, shape, lifecycle, currency = cell
     return CellKey(
         job=job,
-        account=interval.account,
+        account=account,
         day=_EPOCH_DAY + timedelta(days=day),
         cost_category=CostCategory.STORAGE if is_volume else CostCategory.COMPUTE,
-        region=interval.region,
-        shape=interval.shape,
-        lifecycle=interval.lifecycle,
+        region=region,
+        shape=shape,
+        lifecycle=lifecycle,
         currency=currency,
     )
 

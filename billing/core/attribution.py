@@ -130,6 +130,9 @@ def split_by_job(
             for instant in (span.valid_from, span.valid_to)
             if instant is not None and period.start < instant < period.end
         )
+    if len(cuts) == 2:  # noqa: PLR2004 - nothing changed within it: the usual case
+        job = _job_at(period.start, own, keys.job)
+        return [(job or _job_at(period.start, inherited, keys.job), period)]
     instants = sorted(cuts)
     parts: list[tuple[str, Period]] = []
     for start, end in pairwise(instants):
