@@ -37,7 +37,11 @@ def _through(
 ) -> datetime | None:
     if since >= until:
         return None
-    stored = ledger.stored_days(Source.COST_EXPLORER, since, until)
+    stored = [
+        day
+        for source in (Source.COST_EXPLORER, Source.EXPORTS)
+        for day in ledger.stored_days(source, since, until)
+    ]
     period = Period(start_of(since), start_of(until))
     intervals = [one for one in ledger.intervals(period) if one.account == account]
     return billed_through(

@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from billing.core.charges import DayControl
+from billing.core.charges import DayControl, Source
 from billing.core.errors import GpucostError
 from billing.core.fleet import ScopeFailure
 from billing.core.money import MixedCurrencyError
 from billing.core.periods import days_between
 from billing.ingest.complete import advance_billed_through
+from billing.ingest.exported import export_differences, without_exported
 from billing.ingest.plan import (
     Controls,
     by_account,
@@ -81,6 +82,7 @@ def import_costs(
     with store.read() as unit:
         currency = unit.ledger.currency()
         stored = stored_by_account(unit.ledger.stored_days(SOURCE, since, until))
+        exported = unit.ledger.stored_days(Source.EXPORTS, since, until)
     run = _Import(
         source=source,
         record=Recorder(source, store, now),
@@ -90,6 +92,7 @@ def import_costs(
         full=full,
         currency=currency,
         stored=stored,
+        exported=exported,
     )
     run.read()
     read = [
@@ -103,13 +106,17 @@ def import_costs(
         imports=run.record.finished(),
         errors=tuple(run.record.errors),
         tag_keys=run.tag_keys,
-        notes=tuple(source.notes),
+        notes=(*source.notes, *run.notes),
     )
 
 
 @dataclass(slots=True, kw_only=True)
 class _Import:
-    """One run: what was stored when it began, and what is true of the tag keys."""
+    """One run: what was stored when it began, and what is true of the tag keys.
+
+    Attributes:
+        exported: Days that exports hold: they are compared, and left alone.
+    """
 
     source: CostSource
     record: Recorder
@@ -119,6 +126,8 @@ class _Import:
     full: bool
     currency: str | None
     stored: Mapping[str, Mapping[date, StoredDay]]
+    exported: Sequence[StoredDay]
+    notes: tuple[str, ...] = ()
     tag_keys: tuple[TagKeyStatus, ...] = ()
     tags: str = ""
 
@@ -140,11 +149,12 @@ class _Import:
         self._read_until_stable(before, plans)
 
     def _controls(self) -> Accounts:
-        found = by_account(self.source.controls(self.since, self.until))
+        found = self.source.controls(self.since, self.until)
         seen = self.source.currency
         if self.currency and seen and seen != self.currency:
             raise MixedCurrencyError(self.currency, seen)
-        return found
+        self.notes = export_differences(found, self.exported)
+        return by_account(without_exported(found, self.exported))
 
     def _plans(self, controls: Accounts) -> dict[str, list[date]]:
         """Return the days to read of each account that has any."""

@@ -20,6 +20,7 @@ from billing.ledger.bulk import CHARGE_COLUMNS, charge_rows, insert_rows
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute, insert_or_nothing, serialise
 from billing.ledger.freshness import note_freshness
+from billing.ledger.precedence import without_held_days
 from billing.ledger.swap import Swap
 from billing.ledger.tables import (
     ChargeStagingRow,
@@ -206,6 +207,7 @@ class SqlImports:
         """Replace the controls' (source, account, day)s by what was staged.
 
         All of it happens in the unit's one transaction; sums are checked again inside.
+        Days that a source of higher rank holds stay as they are.
 
         Raises:
             ImportSupersededError: A newer import took this one's place.
@@ -214,6 +216,7 @@ class SqlImports:
         row = self._running(import_id)
         # Two sources may import the same days at once; one after the other, whole.
         serialise(self._session, f"days of {row.account}")
+        controls = without_held_days(self._session, row, controls)
         currency = self._check_currency(
             {control.billed.currency for control in controls}
             | {control.effective.currency for control in controls},

@@ -16,6 +16,7 @@ from sqlalchemy import (
     and_,
     case,
     delete,
+    false,
     func,
     insert,
     literal,
@@ -123,10 +124,11 @@ class Swap:
     def _days(self, column: ColumnElement[date]) -> ColumnElement[bool]:
         """Return the condition that a column is one of the days, as few ranges."""
         return or_(
+            false(),
             *(
                 and_(column >= first, column <= last)
                 for first, last in ranges(self._controls)
-            )
+            ),
         )
 
     def _old_controls(self) -> dict[date, DayControlRow]:

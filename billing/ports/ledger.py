@@ -124,7 +124,10 @@ class ChargeLedger(Protocol):
     def swap(
         self, import_id: int, controls: Sequence[DayControl], now: datetime
     ) -> ImportReport:
-        """Replace the controls' (source, account, day)s by what was staged, in one transaction."""
+        """Replace the controls' (source, account, day)s by what was staged, in one transaction.
+
+        A day that an export holds is not given back to Cost Explorer: it stays.
+        """
 
     def close_import(self, report: ImportReport, import_id: int, now: datetime) -> None:
         """Record an import that changed nothing: rejected, failed or unchanged."""
