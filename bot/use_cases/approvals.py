@@ -7,7 +7,7 @@ compare-and-set, and its audit event and the rewritten card commit with it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -109,9 +109,11 @@ def file_request(
     record: JobRecord | None,
     channel: str,
     now: datetime,
+    passed_over: Collection[str] = (),
 ) -> ApprovalRequest:
     """Store a request and post its card; an equal live request is returned as it is.
 
+    Requests passed over are those whose grant is known to cover nothing more.
     An approval holds for a day and its hours: after them the same run is asked anew.
     Without a rule nobody needs to be asked: it is recorded as approved at once.
     """
@@ -120,7 +122,7 @@ def file_request(
     with store.write() as unit:
         stored = unit.journal.add_request(request, key)
         while stored.request_id != request.request_id:
-            if not _is_over(stored, now):
+            if not _is_over(stored, now) and stored.request_id not in passed_over:
                 return stored
             # What followed a request that is over is stored under that one's id.
             key = f"{key[:64]}:{stored.request_id}"

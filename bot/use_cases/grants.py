@@ -120,18 +120,14 @@ class Assessor:
         )
 
     def _cost(self, grant: Grant, now: datetime) -> Money | None:
-        """Return what the job is known to have cost since the decision.
+        """Return what the job is known to have cost since the day of the decision.
 
-        Bills know days: the decision's own day counts only for a job that was not seen
-        on a day before.
+        Bills know whole days, so that day itself, which may hold an earlier run, is left
+        out: instance hours limit it.
         """
         record = self.unit.ledger.job_record(normalise_job(grant.envelope.job))
-        if record is None:
-            return None
-        since = grant.not_before.date()
-        if record.first_seen_at.date() < since:
-            since += timedelta(days=1)
-        if since > now.date():
+        since = grant.not_before.date() + timedelta(days=1)
+        if record is None or since > now.date():
             return None
         question = CostQuestion(job=record.job, since=since)
         return ask_cost(

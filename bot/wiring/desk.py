@@ -32,6 +32,7 @@ from bot.use_cases.approvals import (
 from bot.use_cases.deadlock import tell_deadlock
 from bot.use_cases.estimate import checked, estimate_run
 from bot.use_cases.pricing import price_book
+from bot.wiring.grants import GrantDesk
 from bot.wiring.parts import own_prices
 from bot.wiring.people import (
     MailDirectory,
@@ -57,6 +58,8 @@ from policies.core.rules import planned_job, rule_for
 log = structlog.get_logger()
 
 LOOK_AGAIN_S = 1.0
+#: Used-up approvals of one plan that are looked at before the last one is returned.
+PASSED_OVER_MAX = 100
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,11 @@ class ApprovalDesk:
         """Return where cards go."""
         slack = self.settings.config.slack
         return slack.approvals or slack.alerts
+
+    @cached_property
+    def grants(self) -> GrantDesk:
+        """Return what knows whether an approval still covers a run."""
+        return GrantDesk(settings=self.settings, store=self.store, now=self.now)
 
     # -------------------------------------------------------------------- asking
 
@@ -121,17 +129,30 @@ class ApprovalDesk:
             plan=plan, estimate=estimate, requester=requester.person_id,
             caller=caller, reason=reason,
         )  # fmt: skip
-        filed = file_request(
-            self.store,
-            ask,
-            rule,
-            owner=owner,
-            record=self._record(plan.job),
-            channel=self.channel,
-            now=self.now(),
-        )
+        filed = self._file(ask, rule, owner)
         self._warn_of_deadlock(filed)
         return filed
+
+    def _file(self, ask: Ask, rule: ApprovalRule | None, owner: str) -> ApprovalRequest:
+        """Store a request; an equal approved one stands while it covers the plan."""
+        passed_over: list[str] = []
+        while True:
+            filed = file_request(
+                self.store,
+                ask,
+                rule,
+                owner=owner,
+                record=self._record(ask.plan.job),
+                channel=self.channel,
+                now=self.now(),
+                passed_over=passed_over,
+            )
+            is_open = filed.state is RequestState.PENDING
+            if is_open or self.grants.has_room(filed, ask.plan):
+                return filed
+            if len(passed_over) == PASSED_OVER_MAX:
+                return filed
+            passed_over.append(filed.request_id)
 
     def _warn_of_deadlock(self, request: ApprovalRequest) -> None:
         try:

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from billing.core.estimate import EstimateRequest
 from bot.clock import Now, system_now
-from bot.grants import GrantKeys, InvalidGrantError
 from bot.ports import Store, UnitOfWork
 from bot.settings import Settings
 from bot.use_cases.grants import Assessor, Coverage, Moment, beat, end, refuse, start
 from bot.use_cases.pricing import price_book
 from bot.wiring.parts import own_prices, tag_keys
 from policies.core.approvals import ApprovalRequest
-from policies.core.grants import grant_of, used_up
+from policies.core.grants import Grant, grant_of, used_up
+
+if TYPE_CHECKING:
+    from bot.grants import GrantKeys
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class GrantDesk:
     @cached_property
     def keys(self) -> GrantKeys:
         """Return the key ring of this installation."""
+        from bot.grants import GrantKeys  # noqa: PLC0415 - loads cryptography
+
         return GrantKeys(self.settings.config.data_dir)
 
     def token_of(self, request: ApprovalRequest) -> str | None:
@@ -44,32 +47,40 @@ class GrantDesk:
 
     def verify(self, token: str, plan: EstimateRequest) -> Coverage:
         """Tell whether a token covers a launch; nothing is started or recorded."""
-        self.check_clock()
-        try:
-            grant = self.keys.read(token)
-        except InvalidGrantError as error:
-            return Coverage(request_id="", reason=str(error))
+        grant = self.read(token)
+        if isinstance(grant, Coverage):
+            return grant
         with self.store.read() as unit:
             return self._assessor(unit).assess(grant, plan, self._at())
 
-    def covers(self, request: ApprovalRequest, plan: EstimateRequest) -> Coverage:
-        """Tell whether an approved request covers a launch, as its token would."""
+    def read(self, token: str) -> Grant | Coverage:
+        """Return the grant of a token, or why it is none."""
+        from bot.grants import InvalidGrantError  # noqa: PLC0415 - as above
+
+        self.check_clock()
+        try:
+            return self.keys.read(token)
+        except InvalidGrantError as error:
+            return Coverage(request_id="", reason=str(error))
+
+    def has_room(self, request: ApprovalRequest, plan: EstimateRequest) -> bool:
+        """Tell whether a request still covers a plan, now or once others have ended."""
         grant = grant_of(request)
-        assert grant is not None, request.state
+        if grant is None:
+            return False
         with self.store.read() as unit:
-            return self._assessor(unit).assess(grant, plan, self._at())
+            found = self._assessor(unit).assess(grant, plan, self._at())
+        return found.is_covered or found.is_crowded
 
     # ------------------------------------------------------------------ launching
 
     def start(self, token: str, plan: EstimateRequest, *, by: str) -> Coverage:
         """Record a launch if a token covers it."""
-        self.check_clock()
-        try:
-            grant = self.keys.read(token)
-        except InvalidGrantError as error:
-            return Coverage(request_id="", reason=str(error))
-        with self._writing() as assessor:
-            return start(assessor, grant, plan, by=by, at=self._at())
+        grant = self.read(token)
+        if isinstance(grant, Coverage):
+            return grant
+        with self.store.write() as unit:
+            return start(self._assessor(unit), grant, plan, by=by, at=self._at())
 
     def refuse(self, found: Coverage, plan: EstimateRequest, *, by: str) -> None:
         """Put on record that a launch was not started."""
@@ -82,11 +93,6 @@ class GrantDesk:
     def end(self, found: Coverage, exit_code: int, *, by: str) -> None:
         """Record the end of a launch."""
         end(self.store, found, exit_code=exit_code, by=by, now=self.now())
-
-    @contextmanager
-    def _writing(self) -> Iterator[Assessor]:
-        with self.store.write() as unit:
-            yield self._assessor(unit)
 
     def _assessor(self, unit: UnitOfWork) -> Assessor:
         prices = price_book(unit.ledger, own_prices(self.settings))
