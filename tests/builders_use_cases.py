@@ -23,7 +23,7 @@ from tests.builders import (
 from tests.builders_store import import_charges
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import datetime
 
     from billing.core.charges import Charge
@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from billing.core.prices import Price
     from bot.unit_of_work import SqlStore
     from bot.use_cases.pricing import OwnPrice
-    from bot.views.answers import CostAnswer
+    from bot.views.answers import CostAnswer, CostGroup
 
 OTHER_ACCOUNT = "111111111111"
+BOTH = ((ACCOUNT, REGION), (OTHER_ACCOUNT, REGION))
 #: An instance type nobody has a price for.
 UNPRICED = "p9.96xlarge"
 
@@ -143,5 +144,11 @@ def rate(text: str = "10", **values: Any) -> Price:
     return make_price(text, **values)
 
 
-def seconds_of(start: str, now: datetime = NOW) -> int:
-    return int((now - at(start)).total_seconds())
+def figures(answer: CostAnswer) -> tuple[str, str, str]:
+    """Return total, billed and provisional as texts."""
+    return answer.total.text(), answer.billed.text(), answer.provisional.text()
+
+
+def totals(groups: Iterable[CostGroup]) -> dict[str, str]:
+    """Return the total of each group as text."""
+    return {group.key: group.total.text() for group in groups}

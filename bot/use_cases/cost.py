@@ -19,13 +19,11 @@ from billing.core.money import USD, Money, Rate, total
 from billing.core.periods import DAY, Period
 from billing.core.usage import ResourceKind, TagSpan, UsageInterval
 from billing.ports import BillLedger, Freshness
+from bot.use_cases.groups import Part, by_day, grouped
 from bot.use_cases.parts import (
     CostQuestion,
     Gathered,
-    Part,
-    by_day,
     gather,
-    grouped,
     parts_by,
     unpriced_keys,
 )

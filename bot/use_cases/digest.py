@@ -23,13 +23,11 @@ from billing.core.usage import ResourceKind
 from billing.ports import Freshness, JobRecord
 from bot.ports import OutboxMessage, Store, UnitOfWork
 from bot.use_cases.cost import burn_of
+from bot.use_cases.groups import Part, by_day, grouped
 from bot.use_cases.parts import (
     CostQuestion,
     Gathered,
-    Part,
-    by_day,
     gather,
-    grouped,
     parts_by,
 )
 from bot.use_cases.pricing import PriceBook

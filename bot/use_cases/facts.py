@@ -24,7 +24,8 @@ from billing.ports import (
 )
 from bot.ports import Store, UnitOfWork
 from bot.use_cases.cost import burn_of
-from bot.use_cases.parts import CostQuestion, gather, grouped, parts_by
+from bot.use_cases.groups import grouped
+from bot.use_cases.parts import CostQuestion, gather, parts_by
 from bot.use_cases.pricing import OwnPrice, PriceBook, price_book
 from policies.core.approvals import RequestState
 from policies.core.catalogue import Policy

@@ -11,7 +11,8 @@ from billing.core.periods import utc
 from billing.core.usage import ResourceKind, UsageInterval
 from billing.ports import BillLedger
 from bot.use_cases.cost import burn_of, jobs_now
-from bot.use_cases.parts import CostQuestion, gather, grouped, parts_by
+from bot.use_cases.groups import grouped
+from bot.use_cases.parts import CostQuestion, gather, parts_by
 from bot.use_cases.pricing import PriceBook
 from bot.views.answers import JobLine
 

@@ -6,7 +6,7 @@ watch that day, the bill so far may stand in for it, and is called provisional t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -29,7 +29,7 @@ from billing.core.charges import (
 )
 from billing.core.completeness import gpu_hours_by_day
 from billing.core.fleet import Lifecycle
-from billing.core.money import USD, Money
+from billing.core.money import Money
 from billing.core.periods import (
     DAY,
     Period,
@@ -41,8 +41,8 @@ from billing.core.periods import (
 from billing.core.prices import Purchase
 from billing.core.usage import TagSpan, UsageInterval
 from billing.ports import BillLedger, CostCellOfDay, NeedsExportError
+from bot.use_cases.groups import Part
 from bot.use_cases.pricing import PriceBook
-from bot.views.answers import CostGroup
 
 _PRICING = {
     Lifecycle.ON_DEMAND: PricingCategory.STANDARD,
@@ -81,22 +81,6 @@ class CostQuestion:
     until: date | None = None
     metric: Metric = Metric.EFFECTIVE
     is_net: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """One piece of an answer, before it is summed.
-
-    Attributes:
-        is_open: True for what is provisional.
-    """
-
-    key: str
-    account: str
-    day: date
-    amount: Money
-    is_open: bool
-    is_credit: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -376,44 +360,3 @@ def _job_key(job: str) -> str:
 
 def _team_key(read: Gathered, job: str) -> str:
     return read.teams.get(job, "") if job else _job_key(job)
-
-
-def grouped(
-    parts: Iterable[Part], *, is_net: bool = False, unpriced: Collection[str] = ()
-) -> tuple[CostGroup, ...]:
-    """Sum pieces by key: by total descending, then key.
-
-    ``unpriced`` keys have running time without a price: their provisional part is
-    unknown, and they appear even when nothing else of them is known.
-    """
-    sums: dict[str, list[Money]] = {}
-    currency = USD
-    for part in parts:
-        if part.is_credit and not is_net:
-            continue
-        currency = part.amount.currency
-        pair = sums.setdefault(part.key, [Money.zero(currency)] * 2)
-        pair[part.is_open] = pair[part.is_open] + part.amount
-    for key in unpriced:
-        sums.setdefault(key, [Money.zero(currency)] * 2)
-    groups = [
-        CostGroup(
-            key=key,
-            total=billed + open_,
-            billed=billed,
-            provisional=None if key in unpriced else open_,
-        )
-        for key, (billed, open_) in sums.items()
-    ]
-    return tuple(sorted(groups, key=lambda group: (-group.total.nanos, group.key)))
-
-
-def by_day(parts: Iterable[Part]) -> tuple[tuple[date, Money, bool], ...]:
-    """Sum pieces by billing day before credits; True marks a day that may still move."""
-    sums: dict[date, tuple[Money, bool]] = {}
-    for part in parts:
-        if part.is_credit:
-            continue
-        amount, is_open = sums.get(part.day, (Money.zero(part.amount.currency), False))
-        sums[part.day] = (amount + part.amount, is_open or part.is_open)
-    return tuple((day, *sums[day]) for day in sorted(sums))

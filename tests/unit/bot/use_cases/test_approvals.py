@@ -1,142 +1,36 @@
-"""Approval requests over a real store: one outcome, on record, told once."""
+"""Approval requests over a real store: asked once, decided once, on record."""
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
-from fractions import Fraction
-from threading import Barrier
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from sqlalchemy import text
 
-from billing.core.estimate import EstimateRequest
 from bot.use_cases.approvals import (
-    Ask,
-    Ballot,
     UnknownRequestError,
-    VoteOutcome,
-    VoteRefusedError,
-    cancel,
     committed_cost,
-    expire_due,
-    file_request,
-    vote,
 )
 from bot.use_cases.cards import card_key
-from bot.use_cases.estimate import estimate_run
-from bot.use_cases.pricing import price_book
 from policies.core.approvals import (
-    ApprovalRequest,
-    ApprovalRule,
-    ApprovalTier,
     RequestState,
     Verdict,
 )
-from tests.builders import NOW, REGION, make_price, usd
-from tests.fakes.directory import InMemoryDirectory, make_person
+from tests.builders import usd
+from tests.builders_approvals import (
+    ADA,
+    BOB,
+    MIA,
+    OMAR,
+    PLAN,
+    Desk,
+    after,
+    make_rule,
+)
+from tests.fakes.directory import make_person
 
 if TYPE_CHECKING:
     from bot.unit_of_work import SqlStore
-
-CHANNEL = "C0APPROVE"
-PLAN = EstimateRequest(
-    instance_type="p5.48xlarge", count=8, hours=Fraction(72), region=REGION, job="llm-1"
-)
-MIA, ADA, OMAR, BOB = (make_person(name) for name in ("mia", "ada", "omar", "bob"))
-
-
-def _rule(required: int = 1, *approvers: str) -> ApprovalRule:
-    tier = ApprovalTier(
-        over=usd("10000"),
-        required=required,
-        approvers=approvers or ("@gpu-approvers",),
-    )
-    return ApprovalRule(policy="approve-large-runs", tier=tier, expires_after_s=86_400)
-
-
-@dataclass
-class Desk:
-    """Approvals in one store; times are hours after the request."""
-
-    store: SqlStore
-    directory: InMemoryDirectory = field(
-        default_factory=lambda: InMemoryDirectory(
-            people=[MIA, ADA, OMAR, BOB],
-            groups={"@gpu-approvers": [ADA.slack_id, OMAR.slack_id, MIA.slack_id]},
-        )
-    )
-
-    def asks(
-        self,
-        plan: EstimateRequest = PLAN,
-        *,
-        rule: ApprovalRule | None = None,
-        caller: str = MIA.person_id,
-        owner: str = MIA.person_id,
-        hours: float = 0,
-        priced: bool = True,
-        is_free: bool = False,
-    ) -> ApprovalRequest:
-        with self.store.write() as unit:
-            unit.ledger.record_prices([make_price("10")], NOW)
-        with self.store.read() as unit:
-            estimate = estimate_run(plan, price_book(unit.ledger, ()))
-        ask = Ask(
-            plan=plan,
-            estimate=estimate if priced else None,
-            requester=MIA.person_id,
-            caller=caller,
-            reason="new model",
-        )
-        return file_request(
-            self.store,
-            ask,
-            None if is_free else rule or _rule(),
-            owner=owner,
-            record=None,
-            channel=CHANNEL,
-            now=_after(hours),
-        )
-
-    def votes(
-        self,
-        request: ApprovalRequest,
-        who: Any,
-        verdict: Verdict = Verdict.APPROVE,
-        *,
-        hours: float = 1,
-        version: int | None = 1,
-    ) -> VoteOutcome:
-        ballot = Ballot(
-            request_id=request.request_id, version=version, voter=who, verdict=verdict
-        )
-        return vote(
-            self.store, self.directory, ballot, channel=CHANNEL, now=_after(hours)
-        )
-
-    def stored(self, request: ApprovalRequest) -> ApprovalRequest:
-        with self.store.read() as unit:
-            found = unit.journal.request(request.request_id)
-        assert found is not None
-        return found
-
-    def events(self) -> list[str]:
-        with self.store.database.read() as session:
-            rows = session.execute(text("SELECT event FROM audit_event ORDER BY 1"))
-            return [event for (event,) in rows]
-
-    def effects(self) -> list[tuple[str, str]]:
-        """Return kind and ref of every effect, oldest first."""
-        with self.store.database.read() as session:
-            rows = session.execute(text("SELECT kind, ref FROM outbox ORDER BY row_id"))
-            return [(kind, ref) for kind, ref in rows]
-
-
-def _after(hours: float) -> datetime:
-    return NOW + timedelta(hours=hours)
 
 
 @pytest.fixture
@@ -152,7 +46,7 @@ def test_a_request_is_stored_recorded_and_its_card_queued_once(desk: Desk) -> No
 
     assert request.state is RequestState.PENDING
     assert request.envelope.cost_ceiling == usd("8640")  # 8 x 72 h x $10 x 1.5
-    assert request.expires_at == _after(24)
+    assert request.expires_at == after(24)
     assert desk.events() == ["approval_requested"]
     assert desk.effects() == [("post", "")]
 
@@ -226,9 +120,9 @@ def test_pieces_of_one_run_add_up_for_a_day(desk: Desk) -> None:
     desk.asks(replace(PLAN, job="other"), hours=1)
 
     with desk.store.read() as unit:
-        soon = committed_cost(unit, MIA.person_id, "llm-3", _after(2))
-        tomorrow = committed_cost(unit, MIA.person_id, "llm-3", _after(24.5))
-        somebody = committed_cost(unit, ADA.person_id, "llm-3", _after(2))
+        soon = committed_cost(unit, MIA.person_id, "llm-3", after(2))
+        tomorrow = committed_cost(unit, MIA.person_id, "llm-3", after(24.5))
+        somebody = committed_cost(unit, ADA.person_id, "llm-3", after(2))
 
     assert (soon, tomorrow, somebody) == (usd("17280"), usd("8640"), usd("0"))
 
@@ -245,7 +139,7 @@ def test_an_approver_decides_and_the_card_is_rewritten(desk: Desk) -> None:
     assert outcome.request.state is RequestState.APPROVED
     stored = desk.stored(request)
     assert (stored.state, stored.decided_by) == (RequestState.APPROVED, "p-ada")
-    assert stored.decided_at == _after(1)
+    assert stored.decided_at == after(1)
     assert desk.events() == [
         "approval_approved",
         "approval_requested",
@@ -255,7 +149,7 @@ def test_an_approver_decides_and_the_card_is_rewritten(desk: Desk) -> None:
 
 
 def test_one_denial_decides(desk: Desk) -> None:
-    request = desk.asks(rule=_rule(2))
+    request = desk.asks(rule=make_rule(2))
     desk.votes(request, ADA)
 
     outcome = desk.votes(request, OMAR, Verdict.DENY)
@@ -301,7 +195,7 @@ def test_approvers_are_looked_up_at_the_moment_of_the_vote(desk: Desk) -> None:
 
 
 def test_two_of_n_need_two_different_people(desk: Desk) -> None:
-    request = desk.asks(rule=_rule(2))
+    request = desk.asks(rule=make_rule(2))
 
     first = desk.votes(request, ADA)
     again = desk.votes(request, ADA)
@@ -337,101 +231,3 @@ def test_an_unknown_request_is_named(desk: Desk) -> None:
 
     with pytest.raises(UnknownRequestError, match="'apr-nope'"):
         desk.votes(request, ADA)
-
-
-# ------------------------------------------------------------ expiry, cancelling
-
-
-def test_what_nobody_decided_in_time_expires_once(desk: Desk) -> None:
-    request = desk.asks()
-
-    early = expire_due(desk.store, channel=CHANNEL, now=_after(23.9))
-    expired = expire_due(desk.store, channel=CHANNEL, now=_after(24))
-    again = expire_due(desk.store, channel=CHANNEL, now=_after(25))
-
-    assert [one.request_id for one in expired] == [request.request_id]
-    assert (list(early), list(again)) == ([], [])
-    assert desk.stored(request).state is RequestState.EXPIRED
-    assert desk.effects() == [("post", ""), ("update", card_key(request))]
-
-
-def test_a_vote_at_the_very_end_is_too_late(desk: Desk) -> None:
-    request = desk.asks()
-
-    assert desk.votes(request, ADA, hours=24).refused == "this request has expired"
-
-
-def test_who_asked_may_cancel_and_nobody_else(desk: Desk) -> None:
-    request = desk.asks()
-
-    with pytest.raises(VoteRefusedError, match="only who asked"):
-        cancel(
-            desk.store, request.request_id, by=ADA.person_id, channel=CHANNEL, now=NOW
-        )
-    cancelled = cancel(
-        desk.store, request.request_id, by=MIA.person_id, channel=CHANNEL, now=NOW
-    )
-
-    assert cancelled.state is RequestState.CANCELLED
-    assert desk.votes(request, ADA).refused == "this request is already cancelled"
-
-
-def test_a_decided_request_is_not_cancelled(desk: Desk) -> None:
-    request = desk.asks()
-    desk.votes(request, ADA)
-
-    with pytest.raises(VoteRefusedError, match="approved already"):
-        cancel(
-            desk.store, request.request_id, by=MIA.person_id, channel=CHANNEL, now=NOW
-        )
-
-
-# -------------------------------------------------------------------- at once
-
-
-@pytest.mark.parametrize("attempt", range(3))
-def test_approve_and_deny_at_once_have_one_outcome(
-    any_store: SqlStore, attempt: int
-) -> None:
-    # C096
-    desk = Desk(any_store)
-    request = desk.asks()
-    start = Barrier(2)
-
-    def speak(who: Any, verdict: Verdict) -> VoteOutcome:
-        start.wait(10)
-        return desk.votes(request, who, verdict, hours=1 + attempt)
-
-    with ThreadPoolExecutor(2) as pool:
-        both = [
-            pool.submit(speak, ADA, Verdict.APPROVE),
-            pool.submit(speak, OMAR, Verdict.DENY),
-        ]
-        outcomes = [one.result(30) for one in both]
-
-    stored = desk.stored(request)
-    assert sorted(bool(one.refused) for one in outcomes) == [False, True]
-    winner = next(one for one in outcomes if not one.refused)
-    assert winner.request.state is stored.state
-    decisions = [
-        event
-        for event in desk.events()
-        if event in {"approval_approved", "approval_denied"}
-    ]
-    assert decisions == [f"approval_{stored.state.value}"]
-    assert [kind for kind, _ in desk.effects()] == ["post", "update"]
-
-
-def test_the_same_request_filed_at_once_is_one(any_store: SqlStore) -> None:
-    desk = Desk(any_store)
-    start = Barrier(3)
-
-    def ask(number: int) -> str:
-        start.wait(10)
-        return desk.asks(hours=number / 1000).request_id
-
-    with ThreadPoolExecutor(3) as pool:
-        ids = set(pool.map(ask, range(3)))
-
-    assert len(ids) == 1
-    assert desk.events() == ["approval_requested"]

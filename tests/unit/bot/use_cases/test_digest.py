@@ -21,7 +21,7 @@ from bot.use_cases.pricing import price_book
 from bot.views.answers import Message
 from bot.views.digest import digest
 from tests.builders import NOW, at, day, usd
-from tests.builders_use_cases import UNPRICED, Company, costs, rate, runs
+from tests.builders_use_cases import UNPRICED, Company, costs, runs
 
 if TYPE_CHECKING:
     from bot.unit_of_work import SqlStore
@@ -29,13 +29,6 @@ if TYPE_CHECKING:
 
 WEEK = day("2026-11-23")
 SCOPE = DigestScope(since=WEEK)
-
-
-@pytest.fixture
-def company(store: SqlStore) -> Company:
-    made = Company(store)
-    made.is_priced(rate("10"))
-    return made
 
 
 def _digest(company: Company, scope: DigestScope = SCOPE) -> DigestAnswer:
