@@ -1,0 +1,74 @@
+"""Readiness: 503 is for the database alone; stale data is degraded."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+
+from billing.ledger.database import DatabaseUnavailableError
+from bot.settings import load_settings
+from bot.use_cases.control import pause
+from bot.wiring.application import Application
+from bot.wiring.health import metrics_text, readiness
+from tests.builders import ACCOUNT, NOW
+from tests.builders_use_cases import Company, runs
+
+if TYPE_CHECKING:
+    from bot.unit_of_work import SqlStore
+
+
+def _application(store: SqlStore, now: datetime = NOW) -> Application:
+    return Application(settings=load_settings(), store=store, now=lambda: now)
+
+
+def test_a_fresh_company_is_ok(store: SqlStore) -> None:
+    Company(store).is_watched(runs())
+
+    ready, document = readiness(_application(store), "")
+
+    assert ready
+    assert document == {"status": "ok", "reasons": [], "paused": False}
+
+
+def test_stale_data_and_broken_policies_are_degraded_and_ready(store: SqlStore) -> None:
+    Company(store).is_watched(runs())
+
+    ready, document = readiness(
+        _application(store, NOW + timedelta(hours=3)), "no-old-runs: unknown key"
+    )
+
+    assert ready
+    assert document["status"] == "degraded"
+    assert document["reasons"] == [
+        f"inventory {ACCOUNT}: not read for 3 h",
+        "policy files are invalid; the last good set is in force",
+    ]
+
+
+def test_without_a_database_the_process_is_not_ready(
+    store: SqlStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        reason = "no such host"
+        raise DatabaseUnavailableError(reason)
+
+    monkeypatch.setattr(type(store), "read", fail)
+
+    ready, document = readiness(_application(store), "")
+
+    assert not ready
+    assert document["status"] == "unavailable"
+
+
+def test_metrics_say_ages_depth_and_pause(store: SqlStore) -> None:
+    Company(store).is_watched(runs())
+    pause(store, by="p-ada", reason="", now=datetime(2026, 11, 30, tzinfo=UTC))
+
+    text = metrics_text(_application(store, NOW + timedelta(minutes=2))).decode()
+
+    age = f'gpucost_source_age_seconds{{account="{ACCOUNT}",source="inventory"}} 120.0'
+    assert age in text
+    assert "gpucost_paused 1.0" in text
+    assert "gpucost_aws_requests_today 0.0" in text
