@@ -38,6 +38,7 @@ from bot.views.answers import Check, CostAnswer, DigestAnswer, EstimateAnswer, J
 from bot.views.digest import digest
 from bot.views.plain import message_text
 from bot.wiring.parts import (
+    default_region,
     open_store,
     own_prices,
     policy_paths,
@@ -53,8 +54,6 @@ if TYPE_CHECKING:
     from bot.wiring.grants import GrantDesk
     from bot.wiring.intake import Intake
     from policies.core.catalogue import Policy
-
-DEFAULT_REGION = "us-east-1"
 
 
 class InvalidPoliciesError(GpucostError, ValueError):
@@ -119,10 +118,7 @@ class Application:
     @property
     def default_region(self) -> str:
         """Return the region meant when none is named."""
-        environment = self.settings.environment
-        configured = self.settings.config.aws.regions
-        named = environment.aws_region or environment.aws_default_region
-        return configured[0] if configured else named or DEFAULT_REGION
+        return default_region(self.settings)
 
     @property
     def currency(self) -> str:

@@ -7,9 +7,11 @@ from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
 
+from sqlalchemy.exc import OperationalError
+
 from billing.core.attribution import TagKeys
 from billing.core.money import Rate
-from billing.ledger.database import open_database
+from billing.ledger.database import named, open_database
 from bot.clock import Now, clock, system_now
 from bot.migrations import check, current, upgrade
 from bot.secrets import load_or_create_key
@@ -19,6 +21,7 @@ from bot.unit_of_work import SqlStore, StoreSettings
 from bot.use_cases.pricing import OwnPrice
 
 AUDIT_KEY_FILE = "audit.key"
+DEFAULT_REGION = "us-east-1"
 
 
 def open_store(settings: Settings, *, upgrades: bool = False) -> SqlStore:
@@ -26,14 +29,18 @@ def open_store(settings: Settings, *, upgrades: bool = False) -> SqlStore:
 
     Raises:
         SchemaError: The schema is not this release's.
+        DatabaseUnavailableError: The database cannot be reached.
     """
     config = settings.config
     if not settings.environment.database_url:
         config.data_dir.mkdir(parents=True, exist_ok=True)
     database = open_database(settings.database_url)
-    if upgrades or current(database.engine) is None:
-        upgrade(database.engine)
-    check(database.engine)
+    try:
+        if upgrades or current(database.engine) is None:
+            upgrade(database.engine)
+        check(database.engine)
+    except OperationalError as error:
+        raise named(str(error.orig)) from error
     return SqlStore(
         database,
         StoreSettings(
@@ -71,6 +78,14 @@ def _own_price(one: PriceOverride) -> OwnPrice:
         rate=rate,
         discount=percent / 100,
     )
+
+
+def default_region(settings: Settings) -> str:
+    """Return the region meant when none is named."""
+    environment = settings.environment
+    configured = settings.config.aws.regions
+    named_ = environment.aws_region or environment.aws_default_region
+    return configured[0] if configured else named_ or DEFAULT_REGION
 
 
 def policy_paths(settings: Settings, named: Sequence[Path] | None) -> tuple[Path, ...]:
