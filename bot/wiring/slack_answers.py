@@ -274,9 +274,11 @@ class SlackAnswers:
     def failed(self, event: str, error: Exception) -> str:
         """Log a failure without its payload; return a reference for the person."""
         reference = uuid4().hex[:8]
+        code = error.code if isinstance(error, (GpucostError, SlackFailedError)) else ""
         log.error(
-            event, reference=reference, error=type(error).__name__, exc_info=error
-        )
+            event, reference=reference, error=type(error).__name__, code=code,
+            exc_info=None if code else error,
+        )  # fmt: skip
         return reference
 
 

@@ -20,6 +20,7 @@ HERE = Path(__file__).parent
 Opens = Callable[..., AbstractContextManager[Place]]
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep a module on one worker: its tests share processes that take seconds."""
     for item in items:
