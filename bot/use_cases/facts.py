@@ -40,11 +40,16 @@ OBJECTS_MAX = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactSources:
-    """Sources that are asked at evaluation; None where there is none."""
+    """Sources that are asked at evaluation; None where there is none.
+
+    Attributes:
+        stale_after: Stored facts older than this judge nothing: a few polls' time.
+    """
 
     metrics: MetricSource | None
     commitments: CommitmentSource | None
     objects: ObjectSource | None
+    stale_after: timedelta = STALE_AFTER
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +67,6 @@ class _Stored:
     instances: tuple[InstanceFacts, ...]
     jobs: tuple[JobFacts, ...]
     as_of: Mapping[str, datetime]
-    stale: frozenset[tuple[str, str]]
     currency: str
 
 
@@ -79,6 +83,7 @@ def gather_facts(
     with store.read() as unit:
         prices = price_book(unit.ledger, own)
         stored = _stored(unit, keys=keys, prices=prices, now=now)
+        stale = _stale_scopes(unit.ledger.open_intervals(), now - sources.stale_after)
     failures: list[ScopeFailure] = []
     instances = stored.instances
     needs = needs_of(policies)
@@ -96,7 +101,7 @@ def gather_facts(
         commitments=commitments or (),
         commitments_known=commitments is not None,
         as_of=stored.as_of,
-        stale_scopes=stored.stale,
+        stale_scopes=stale,
         today=day_of(now),
     )
     return GatheredFacts(facts=facts, failures=tuple(failures))
@@ -120,18 +125,16 @@ def _stored(
         for one in ledger.freshness()
         if one.source is Source.INVENTORY and one.as_of is not None
     }
-    stale = _stale_scopes(running, now)
     return _Stored(
         instances=instances,
         jobs=_jobs(unit, running, instances, keys=keys, prices=prices, now=now),
         as_of={"inventory": min(read_at.values())} if read_at else {},
-        stale=stale,
         currency=prices.currency,
     )
 
 
 def _stale_scopes(
-    running: Iterable[UsageInterval], now: datetime
+    running: Iterable[UsageInterval], since: datetime
 ) -> frozenset[tuple[str, str]]:
     """Return scopes no poll has read lately; one closed to us ages alone.
 
@@ -141,7 +144,7 @@ def _stale_scopes(
     for one in running:
         scope = (one.account, one.region)
         seen[scope] = max(seen.get(scope, one.last_seen_at), one.last_seen_at)
-    return frozenset(scope for scope, at in seen.items() if now - at > STALE_AFTER)
+    return frozenset(scope for scope, at in seen.items() if at < since)
 
 
 class _Rates:

@@ -17,8 +17,11 @@ from billing.core.money import Money
 from bot.clock import Now
 from bot.settings import Settings
 from bot.unit_of_work import SqlStore
-from bot.use_cases.facts import FactSources
+from bot.use_cases.facts import STALE_AFTER, FactSources
 from bot.wiring.kept import KeptCommitments, KeptObjects
+
+#: Facts that this many polls should have renewed judge nothing.
+POLLS_UNTIL_STALE = 3
 
 
 @dataclass(frozen=True)
@@ -84,9 +87,10 @@ class AwsParts:
     def fact_sources(self) -> FactSources:
         """Return what policies ask at evaluation; dear answers are kept a while."""
         commitments = CostExplorerCommitments(self.clients, clock=self.now)
-        good_for = self.settings.config.schedule.commitments
+        schedule = self.settings.config.schedule
         return FactSources(
             metrics=CloudWatchMetricSource(self.clients),
-            commitments=KeptCommitments(commitments, good_for, self.now),
+            commitments=KeptCommitments(commitments, schedule.commitments, self.now),
             objects=KeptObjects(S3ObjectSource(self.clients), self.now),
+            stale_after=max(STALE_AFTER, POLLS_UNTIL_STALE * schedule.inventory),
         )
