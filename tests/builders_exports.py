@@ -145,10 +145,9 @@ def _charges(files: Sequence[Path], keys: TagKeys) -> Iterator[Charge]:
         proof = prove(reader, period=None, currency=None)
         maker = ChargeMaker(reader.tags, keys, proof.currency)
         for period in proof.ends:
-            for account, _ in reader.accounts(period):
-                for page in reader.cells(period, account, 100):
-                    for row in page:
-                        yield from maker.charges(row)
+            for page in reader.cells(period, 100):
+                for row in page:
+                    yield from maker.charges(row)
 
 
 def ingest(

@@ -224,18 +224,15 @@ class _Run:
         days: frozenset[date],
     ) -> None:
         """Stage the charges of the days, in pages of whatever accounts."""
-        waiting: list[tuple[int, list[Charge]]] = []
-        size = 0
-        for account, import_id in imports.items():
-            for page in reader.cells(period, account, PAGE_ROWS):
-                made = (charge for row in page for charge in maker.charges(row))
-                charges = [charge for charge in made if charge.day in days]
-                waiting.append((import_id, charges))
-                size += len(charges)
-                if size >= PAGE_ROWS:
-                    self.record.stage(waiting)
-                    waiting, size = [], 0
-        self.record.stage(waiting)
+        for page in reader.cells(period, PAGE_ROWS):
+            charges: dict[int, list[Charge]] = {}
+            for row in page:
+                import_id = imports.get(row[0])
+                if import_id is None:
+                    continue  # Another export holds this account.
+                made = [one for one in maker.charges(row) if one.day in days]
+                charges.setdefault(import_id, []).extend(made)
+            self.record.stage([*charges.items()])
 
     def _claim(self, account: str, period: date, delivery: Delivery) -> bool:
         """Take a period of an account, unless another export of this run has it."""

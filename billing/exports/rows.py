@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from decimal import ROUND_HALF_EVEN, Context, Decimal
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -16,7 +16,8 @@ from billing.core.money import Money, split
 from billing.core.periods import DAY, days_between
 from billing.exports.views import KEYS
 
-_CONTEXT = Context(prec=60, rounding=ROUND_HALF_EVEN)
+_PICOS_PER_NANO = 1_000
+_HALF = _PICOS_PER_NANO // 2
 
 #: Record types that views make of FOCUS columns -> the bill's own word for the same.
 _FOCUS_KINDS: Mapping[str, str] = {
@@ -39,18 +40,14 @@ _HINTS: Mapping[str, CostCategory] = {
 }
 
 
-def money_of(amount: Decimal, currency: str) -> Money:
-    """Return an exact sum as money, rounded half-even to a nano-unit."""
-    return Money(nanos_of(amount), currency)
+def nanos_of(amount: str) -> int:
+    """Return nano-units of a text with 12 places, rounded half-even.
 
-
-def nanos_of(amount: Decimal) -> int:
-    """Return nano-units of an exact sum, rounded half-even.
-
-    >>> nanos_of(Decimal("0.0000000005")), nanos_of(Decimal("-0.0000000015"))
-    (0, -2)
+    >>> nanos_of("0.000000000500"), nanos_of("-0.000000001500"), nanos_of("12.340000000000")
+    (0, -2, 12340000000)
     """
-    return int(_CONTEXT.to_integral_value(_CONTEXT.scaleb(amount, 9)))
+    whole, rest = divmod(int(amount.replace(".", "", 1)), _PICOS_PER_NANO)
+    return whole + (rest > _HALF or (rest == _HALF and whole % 2 == 1))
 
 
 class ChargeMaker:
@@ -73,19 +70,8 @@ class ChargeMaker:
 
     def charges(self, row: Sequence[Any]) -> Iterator[Charge]:
         """Yield the charges of one cell: one, or one a day for a spread fee."""
-        (
-            account,
-            _,
-            day,
-            last,
-            region,
-            service,
-            usage_type,
-            kind,
-            pricing,
-            hint,
-            unit,
-        ) = row[: len(KEYS)]
+        account, _, day, last, region, service, usage_type, kind, pricing = row[:9]
+        hint, unit = row[9 : len(KEYS)]
         billed, effective, listed, quantity, is_final = row[self._width :]
         job = self._job_of(tuple(row[len(KEYS) : self._width]))
         said = _said(kind, usage_type or "", service or "", job)
@@ -101,14 +87,17 @@ class ChargeMaker:
             if usage_type
             else _HINTS.get(hint, said.cost_category),
             bucket=said.bucket, job=said.job,
-            billed=money_of(billed, self._currency),
-            effective=money_of(effective, self._currency),
-            list_cost=None if listed is None else money_of(listed, self._currency),
-            quantity=quantity, unit=unit or "",
+            billed=Money(nanos_of(billed), self._currency),
+            effective=Money(nanos_of(effective), self._currency),
+            list_cost=None if listed is None else Money(nanos_of(listed), self._currency),
+            quantity=None if quantity is None else Decimal(quantity), unit=unit or "",
             is_estimated=not is_final,
-            raw_billed=f"{billed:f}",
+            raw_billed=billed,
         )  # fmt: skip
-        yield from spread(charge, last)
+        if last > day:
+            yield from spread(charge, last)
+        else:
+            yield charge
 
 
 def spread(charge: Charge, last: date) -> Iterator[Charge]:
@@ -116,9 +105,6 @@ def spread(charge: Charge, last: date) -> Iterator[Charge]:
 
     What was invoiced, and the quantity, stay on the first day.
     """
-    if last <= charge.day:
-        yield charge
-        return
     days = list(days_between(charge.day, last + DAY))
     parts = split(charge.effective, [1] * len(days))
     assert parts is not None
