@@ -78,17 +78,12 @@ def fleet_note(seen: FleetObservation) -> str:
     return f"inventory: {len(seen.instances)} instances, {len(seen.volumes)} volumes in {place}"
 
 
-def ingest_prices(
-    source: PriceSource,
-    store: Store,
-    *,
-    extra: Iterable[PriceKey] = (),
-    now: datetime,
-) -> IngestOutcome:
-    """Refresh the prices of whatever ran lately; implausible ones are refused."""
+def ingest_prices(source: PriceSource, store: Store, *, now: datetime) -> IngestOutcome:
+    """Refresh the prices of whatever ran lately, and of other ways to buy it."""
     with store.read() as unit:
         recent = unit.ledger.intervals(Period(now - PRICED_WITHIN, now))
-    return _ingest_keys(source, store, wanted_keys(recent) | set(extra), now)
+    needed = needed_keys(recent)
+    return _ingest_keys(source, store, needed, other_ways(needed), now=now)
 
 
 def ingest_new_prices(
@@ -96,15 +91,23 @@ def ingest_new_prices(
 ) -> IngestOutcome:
     """Price at once what runs and has no price yet; the next refresh may be a day away."""
     with store.read() as unit:
-        keys = wanted_keys(unit.ledger.open_intervals())
-        keys -= unit.ledger.latest_prices(keys).keys()
-    return _ingest_keys(source, store, keys, now) if keys else IngestOutcome()
+        needed = needed_keys(unit.ledger.open_intervals())
+        needed -= unit.ledger.latest_prices(needed).keys()
+    if not needed:
+        return IngestOutcome()
+    return _ingest_keys(source, store, needed, set(), now=now)
 
 
 def _ingest_keys(
-    source: PriceSource, store: Store, keys: Iterable[PriceKey], now: datetime
+    source: PriceSource,
+    store: Store,
+    needed: set[PriceKey],
+    others: set[PriceKey],
+    *,
+    now: datetime,
 ) -> IngestOutcome:
-    found = refresh_prices(source, store, sorted(keys), now)
+    """Read prices; implausible ones are refused, and only a needed one is missed."""
+    found = refresh_prices(source, store, sorted(needed | others), now)
     notes = [f"prices: {len(found.kept)} recorded"]
     notes += [
         f"price refused: {one.price.key.product} in {one.price.key.region} at "
@@ -114,19 +117,25 @@ def _ingest_keys(
     notes += [
         f"no price: {key.product} {key.purchase.value} in {key.region}"
         for key in found.missing
+        if key in needed
     ]
     return IngestOutcome(notes=tuple(notes))
 
 
-def wanted_keys(intervals: Iterable[UsageInterval]) -> set[PriceKey]:
-    """Return the keys that recent intervals are priced by, and their on-demand twins."""
+def needed_keys(intervals: Iterable[UsageInterval]) -> set[PriceKey]:
+    """Return the keys that intervals are priced by; a block's fee is no hourly price."""
     keys = {key for one in intervals for key in price_keys(one)}
-    twins = {
-        replace(key, purchase=Purchase.ON_DEMAND, zone="")
-        for key in keys
-        if key.purchase is not Purchase.ON_DEMAND
+    return {key for key in keys if key.purchase is not Purchase.CAPACITY_BLOCK}
+
+
+def other_ways(needed: Iterable[PriceKey]) -> set[PriceKey]:
+    """Return on demand beside spot, and spot of every zone, for estimates to compare."""
+    return {
+        replace(key, purchase=purchase, zone="")
+        for key in needed
+        if not key.product.startswith("ebs:")
+        for purchase in (Purchase.ON_DEMAND, Purchase.SPOT)
     }
-    return {key for key in keys if key.purchase is not Purchase.CAPACITY_BLOCK} | twins
 
 
 def attempt(source: Source, read: Callable[[], IngestOutcome]) -> IngestOutcome:
