@@ -7,6 +7,7 @@ compare-and-set, and its audit event and the rewritten card commit with it.
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -118,7 +119,7 @@ def file_request(
     Without a rule nobody needs to be asked: it is recorded as approved at once.
     """
     key = _idempotency_key(ask)
-    request = _request(ask, rule, owner=owner, record=record, key=key, now=now)
+    request = _request(ask, rule, owner=owner, record=record, now=now)
     with store.write() as unit:
         stored = unit.journal.add_request(request, key)
         while stored.request_id != request.request_id:
@@ -153,13 +154,11 @@ def _request(
     *,
     owner: str,
     record: JobRecord | None,
-    key: str,
     now: datetime,
 ) -> ApprovalRequest:
     estimate, plan = ask.estimate, ask.plan
-    stamp = hashlib.sha256(f"{key}\x1f{now.isoformat()}".encode()).hexdigest()
     return ApprovalRequest(
-        request_id=f"apr-{stamp[:10]}",
+        request_id=f"apr-{secrets.token_hex(5)}",
         version=1,
         state=RequestState.APPROVED if rule is None else RequestState.PENDING,
         envelope=Envelope(
