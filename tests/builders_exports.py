@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from billing.core.attribution import TagKeys
-from billing.exports import EngineLimits, ExportOutcome, ExportPlace, import_exports
+from billing.exports import EngineLimits, ExportFolder, ExportOutcome, import_exports
 from billing.exports.engine import open_reader
 from billing.exports.proof import prove
 from billing.exports.rows import ChargeMaker
@@ -159,7 +159,7 @@ def ingest(
     until: date | None = None,
 ) -> ExportOutcome:
     """Import places, each known by its own path."""
-    places = [ExportPlace(root=root, location=str(root)) for root in roots]
+    places = [ExportFolder(root) for root in roots]
     return import_exports(
         places, store, keys, now=now, since=since, until=until, limits=LIMITS
     )

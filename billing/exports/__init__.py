@@ -6,6 +6,7 @@ Knows files and DuckDB; nothing of how the ledger stores, nor of who asks.
 from __future__ import annotations
 
 from billing.exports.engine import EngineLimits
-from billing.exports.importing import ExportOutcome, ExportPlace, import_exports
+from billing.exports.folder import ExportFolder
+from billing.exports.importing import ExportOutcome, import_exports
 
-__all__ = ["EngineLimits", "ExportOutcome", "ExportPlace", "import_exports"]
+__all__ = ["EngineLimits", "ExportFolder", "ExportOutcome", "import_exports"]

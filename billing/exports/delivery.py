@@ -1,8 +1,8 @@
-"""Deliveries in a folder: which files make up which billing period of which export.
+"""Deliveries in a place: which files make up which billing period of which export.
 
 A manifest is written last and lists the files of its delivery, so it alone decides:
-older deliveries beside it are not read. Without any manifest a folder's own files are
-one delivery. Knows files; nothing of what is in the tables.
+older deliveries beside it are not read. Without any manifest a place's own files are
+one delivery. Knows names of files; nothing of what is in the tables.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import hashlib
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, date, datetime
-from pathlib import Path
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import date, datetime
 from typing import Any
 
 from billing.exports.engine import is_table
 from billing.exports.errors import IncompleteExportError, UnreadableExportError
+from billing.ports import ExportFile, ExportFiles
 
 MANIFEST_BYTES_MAX = 16 * 1024 * 1024
 FILES_MAX = 20_000
@@ -42,9 +43,14 @@ class Delivery:
     name: str
     fingerprint: str
     period: date | None
-    files: tuple[Path, ...]
+    files: tuple[ExportFile, ...]
     columns: tuple[str, ...]
     delivered_at: datetime
+    place: ExportFiles = field(compare=False)
+
+    def fetched(self) -> AbstractContextManager[Sequence[str]]:
+        """Provide the files on this machine until the context ends."""
+        return self.place.fetch(self.files)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,71 +61,63 @@ class Found:
     problems: tuple[tuple[str, str], ...] = ()
 
 
-def find_deliveries(root: Path, location: str) -> Found:
-    """Return the newest delivery of each export and period under a folder or file.
+def find_deliveries(place: ExportFiles) -> Found:
+    """Return the newest delivery of each export and period of a place.
 
     Raises:
         IncompleteExportError: There is nothing to read.
+        SourceUnavailableError: The place cannot be listed.
     """
-    if root.is_file() and not _MANIFEST.search(root.name):
-        return Found(deliveries=(_bare(location, [root]),))
-    if not root.exists():
-        raise IncompleteExportError(f"there is no file or folder {location!r}")
-    base = root.parent if root.is_file() else root
-    every = [root] if root.is_file() else _files(base)
-    manifests = [path for path in every if _MANIFEST.search(path.name)]
-    if manifests:
-        return _from_manifests(base, manifests, location)
-    own = [path for path in every if path.parent == base and is_table(path)]
-    if not own:
-        below = any(is_table(path) for path in every)
-        raise IncompleteExportError(
-            f"{location!r} has tables in folders below it and no manifest: name the"
-            " folder of one delivery"
-            if below
-            else f"{location!r} has no manifest, Parquet or CSV files"
+    every = place.files()
+    if len(every) > FILES_MAX:
+        raise UnreadableExportError(
+            f"{place.location!r} holds over {FILES_MAX} files: name an export's own folder"
         )
-    return Found(deliveries=(_bare(location, own),))
+    manifests = [file for file in every if _MANIFEST.search(file.key)]
+    if manifests:
+        return _from_manifests(place, every, manifests)
+    own = [file for file in every if "/" not in file.key and is_table(file.key)]
+    if own:
+        return Found(deliveries=(_bare(place, own),))
+    below = any(is_table(file.key) for file in every)
+    raise IncompleteExportError(
+        f"{place.location!r} has tables in folders below it and no manifest: name the"
+        " folder of one delivery"
+        if below
+        else f"{place.location!r} has no manifest, Parquet or CSV files"
+    )
 
 
-def _files(base: Path) -> list[Path]:
-    found = []
-    for path in base.rglob("*"):
-        if path.is_file():
-            found.append(path)
-        if len(found) > FILES_MAX:
-            raise UnreadableExportError(
-                f"{str(base)!r} holds over {FILES_MAX} files: name an export's own folder"
-            )
-    return sorted(found)
-
-
-def _bare(location: str, files: Sequence[Path]) -> Delivery:
+def _bare(place: ExportFiles, files: Sequence[ExportFile]) -> Delivery:
     return Delivery(
-        export=_hash(["bare", location])[:12],
-        name=location,
+        export=_hash(["bare", place.location])[:12],
+        name=place.location.rstrip("/").rpartition("/")[2],
         fingerprint=_hash(_states(files)),
         period=None,
         files=tuple(files),
         columns=(),
-        delivered_at=_newest(files),
+        delivered_at=max(file.modified_at for file in files),
+        place=place,
     )
 
 
-def _from_manifests(base: Path, manifests: Sequence[Path], location: str) -> Found:
+def _from_manifests(
+    place: ExportFiles, every: Sequence[ExportFile], manifests: Sequence[ExportFile]
+) -> Found:
     """Keep the manifest that counts of each export and period: the outermost one.
 
     A delivery that keeps older ones has its manifest in a folder of its own and a copy
     outside; where no copy is, the newest counts.
     """
-    best: dict[tuple[str, date | None], tuple[tuple[int, float], Delivery]] = {}
+    known = {file.key: file for file in every}
+    best: dict[tuple[str, date | None], tuple[tuple[int, datetime], Delivery]] = {}
     problems = []
-    for path in manifests:
-        rank = (-len(path.relative_to(base).parts), path.stat().st_mtime)
+    for file in _outermost(manifests):
+        rank = _rank(file)
         try:
-            found = _delivery(base, path, location)
+            found = _delivery(place, known, file)
         except (IncompleteExportError, UnreadableExportError) as error:
-            problems.append((path.relative_to(base).as_posix(), str(error), rank[0]))
+            problems.append((file.key, str(error), rank[0]))
             continue
         key = (found.export, found.period)
         if key not in best or rank > best[key][0]:
@@ -138,38 +136,57 @@ def _from_manifests(base: Path, manifests: Sequence[Path], location: str) -> Fou
     return Found(deliveries=tuple(chosen), problems=tuple(named))
 
 
-def _delivery(base: Path, path: Path, location: str) -> Delivery:
-    manifest, digest = _read(path)
+def _rank(manifest: ExportFile) -> tuple[int, datetime]:
+    return -manifest.key.count("/"), manifest.modified_at
+
+
+def _outermost(manifests: Sequence[ExportFile]) -> list[ExportFile]:
+    """Leave out manifests whose path says that another one counts: they may be many."""
+    best: dict[tuple[str, ...], ExportFile] = {}
+    for file in manifests:
+        period = _PARTITION.search(file.key) or _RANGE.search(file.key)
+        where = file.key[: period.end()] if period else file.key
+        key = (file.key.rpartition("/")[2], where)
+        if key not in best or _rank(file) > _rank(best[key]):
+            best[key] = file
+    return list(best.values())
+
+
+def _delivery(
+    place: ExportFiles, known: Mapping[str, ExportFile], file: ExportFile
+) -> Delivery:
+    manifest, digest = _read(place, file)
     listed = _texts(manifest, "dataFiles") or _texts(manifest, "reportKeys")
     if not listed:
-        raise IncompleteExportError(f"{path.name!r} lists no data files")
-    files = _resolve(base, path, listed)
+        raise IncompleteExportError(f"{file.key!r} lists no data files")
+    files = _resolve(known, file.key, listed)
     name = str(
         manifest.get("exportArn")
         or manifest.get("reportName")
-        or _MANIFEST.sub("", path.name).rstrip("-")
+        or _MANIFEST.sub("", file.key.rpartition("/")[2]).rstrip("-")
     )
     return Delivery(
-        export=_hash([location, name])[:12],
+        export=_hash([place.location, name])[:12],
         name=name.rpartition("/")[2],
         fingerprint=_hash([digest, *_states(files)]),
-        period=_period(manifest, [path.relative_to(base).as_posix(), *listed]),
+        period=_period(manifest, [file.key, *listed]),
         files=files,
         columns=_columns(manifest),
-        delivered_at=_newest([path, *files]),
+        delivered_at=max(one.modified_at for one in (file, *files)),
+        place=place,
     )
 
 
-def _read(path: Path) -> tuple[Mapping[str, Any], str]:
-    if path.stat().st_size > MANIFEST_BYTES_MAX:
-        raise UnreadableExportError(f"{path.name!r} is too large for a manifest")
-    content = path.read_bytes()
+def _read(place: ExportFiles, file: ExportFile) -> tuple[Mapping[str, Any], str]:
+    if file.size_bytes > MANIFEST_BYTES_MAX:
+        raise UnreadableExportError(f"{file.key!r} is too large for a manifest")
+    content = place.read(file)
     try:
         manifest = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise UnreadableExportError(f"{path.name!r} is not JSON") from error
+        raise UnreadableExportError(f"{file.key!r} is not JSON") from error
     if not isinstance(manifest, dict):
-        raise UnreadableExportError(f"{path.name!r} is not a manifest")
+        raise UnreadableExportError(f"{file.key!r} is not a manifest")
     return manifest, hashlib.sha256(content).hexdigest()
 
 
@@ -202,29 +219,30 @@ def _period(manifest: Mapping[str, Any], paths: Iterable[str]) -> date | None:
         return None
 
 
-def _resolve(base: Path, manifest: Path, listed: Sequence[str]) -> tuple[Path, ...]:
-    """Return where the listed objects lie in the folder.
+def _resolve(
+    known: Mapping[str, ExportFile], manifest: str, listed: Sequence[str]
+) -> tuple[ExportFile, ...]:
+    """Return the listed objects among the files of the place.
 
-    The folder may mirror the bucket or only a part of it, so leading parts of the keys
+    The place may mirror the bucket or only a part of it, so leading parts of the keys
     may be missing, the same number of them for every file.
     """
     keys = [_key(text) for text in listed]
+    folder = manifest.rpartition("/")[0]
     longest = max(len(parts) for parts in keys)
     missing = ""
     for left_out in range(longest):
-        places = [
-            base.joinpath(*parts[min(left_out, len(parts) - 1) :]) for parts in keys
-        ]
+        places = ["/".join(parts[min(left_out, len(parts) - 1) :]) for parts in keys]
         if left_out == longest - 1:  # Names alone are looked for beside the manifest.
-            places = [manifest.parent / parts[-1] for parts in keys]
-        there = [path.is_file() for path in places]
+            places = [f"{folder}/{parts[-1]}".lstrip("/") for parts in keys]
+        there = [key in known for key in places]
         if all(there):
-            return tuple(sorted(set(places)))
+            return tuple(known[key] for key in sorted(set(places)))
         if any(there):
-            missing = missing or places[there.index(False)].name
+            missing = missing or places[there.index(False)].rpartition("/")[2]
     name = missing or keys[0][-1]
     raise IncompleteExportError(
-        f"{manifest.name!r} lists {len(listed)} files, and {name!r} is not there"
+        f"{manifest!r} lists {len(listed)} files, and {name!r} is not there"
     )
 
 
@@ -236,16 +254,11 @@ def _key(text: str) -> list[str]:
     return parts
 
 
-def _states(files: Iterable[Path]) -> list[str]:
-    found = []
-    for path in files:
-        state = path.stat()
-        found.append(f"{path.name}:{state.st_size}:{state.st_mtime_ns}")
-    return found
-
-
-def _newest(files: Iterable[Path]) -> datetime:
-    return datetime.fromtimestamp(max(path.stat().st_mtime for path in files), UTC)
+def _states(files: Iterable[ExportFile]) -> list[str]:
+    return [
+        f"{file.key.rpartition('/')[2]}:{file.size_bytes}:{file.version}"
+        for file in files
+    ]
 
 
 def _hash(texts: Iterable[str]) -> str:

@@ -232,20 +232,20 @@ def open_reader(files: Sequence[Path], limits: EngineLimits) -> Iterator[Reader]
             connection.close()
 
 
-def is_parquet(path: Path) -> bool:
+def is_parquet(path: str) -> bool:
     """Tell a Parquet file by its name."""
-    return path.name.lower().endswith((".parquet", ".parq"))
+    return path.lower().endswith((".parquet", ".parq"))
 
 
-def is_table(path: Path) -> bool:
+def is_table(path: str) -> bool:
     """Tell by its name whether a file can be read as a table."""
-    return is_parquet(path) or path.name.lower().endswith((".csv", ".csv.gz"))
+    return is_parquet(path) or path.lower().endswith((".csv", ".csv.gz"))
 
 
 def _relation(files: Sequence[Path]) -> str:
     """Return the table function over files of one kind and one set of columns."""
     names = ", ".join(literal(str(path)) for path in files)
-    if is_parquet(files[0]):
+    if is_parquet(files[0].name):
         return f"read_parquet([{names}], hive_partitioning = false)"
     return (
         f"read_csv([{names}], all_varchar = true, header = true, delim = ',',"
@@ -258,8 +258,8 @@ def _check_files(connection: DuckDBPyConnection, files: Sequence[Path]) -> None:
     """Refuse what is known to be wrong before anything of it is read."""
     if not files:
         raise IncompleteExportError("the export has no files")
-    kinds = {is_parquet(path) for path in files}
-    other = next((path.name for path in files if not is_table(path)), "")
+    kinds = {is_parquet(path.name) for path in files}
+    other = next((path.name for path in files if not is_table(path.name)), "")
     if other:
         raise UnreadableExportError(
             f"{other!r} is no table that can be read: deliver Parquet or GZIP, not ZIP"

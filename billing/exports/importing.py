@@ -21,27 +21,16 @@ from billing.core.periods import month_start, next_month
 from billing.exports.cover import NO_DAYS, controls_of, covered_days
 from billing.exports.delivery import Delivery, find_deliveries
 from billing.exports.engine import EngineLimits, Reader, open_reader
+from billing.exports.errors import IncompleteExportError
 from billing.exports.proof import Proof, prove
 from billing.exports.record import Recorder, mark_of
 from billing.exports.rows import ChargeMaker
-from billing.ports import ImportReport, LedgerStore, StoredDay
+from billing.ports import ExportFiles, ImportReport, LedgerStore, StoredDay
 
 Tell = Callable[[str], None]
 PAGE_ROWS = 5_000
 #: Stored days are looked up in this range when a delivery does not name its period.
 _ALWAYS = (date(2006, 1, 1), date(2200, 1, 1))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportPlace:
-    """A folder (or one file) that exports are delivered to.
-
-    Attributes:
-        location: The place as it is configured: with it an export is known again.
-    """
-
-    root: Path
-    location: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +48,7 @@ class ExportOutcome:
 
 
 def import_exports(
-    places: Iterable[ExportPlace],
+    places: Iterable[ExportFiles],
     store: LedgerStore,
     keys: TagKeys,
     *,
@@ -113,10 +102,10 @@ class _Run:
     #: (account, period) -> export that holds it in this run.
     _claims: dict[tuple[str, date], str] = field(default_factory=dict)
 
-    def find(self, place: ExportPlace) -> Sequence[Delivery]:
+    def find(self, place: ExportFiles) -> Sequence[Delivery]:
         """Return the deliveries of a place; what is wrong with it is recorded."""
         try:
-            found = find_deliveries(place.root, place.location)
+            found = find_deliveries(place)
         except (GpucostError, OSError) as error:
             self.record.unreadable(place.location, error)
             return ()
@@ -141,9 +130,12 @@ class _Run:
         mine = [day for day in days if day.fingerprint.startswith(_prefix(mark))]
         self.progress(f"reading export {delivery.name}: {len(delivery.files)} files")
         try:
-            with open_reader(delivery.files, self.limits) as reader:
+            with (
+                delivery.fetched() as paths,
+                open_reader([Path(path) for path in paths], self.limits) as reader,
+            ):
                 reader.table.require(delivery.columns)
-                self._read(delivery, reader, mine)
+                self._read(delivery, reader, [Path(path) for path in paths], mine)
         except (GpucostError, OSError) as error:
             self.record.failed(delivery, mine, error)
 
@@ -153,13 +145,20 @@ class _Run:
             return unit.ledger.stored_days(Source.EXPORTS, *window)
 
     def _read(
-        self, delivery: Delivery, reader: Reader, mine: Sequence[StoredDay]
+        self,
+        delivery: Delivery,
+        reader: Reader,
+        paths: Sequence[Path],
+        mine: Sequence[StoredDay],
     ) -> None:
         """Prove the whole delivery, then replace its periods one by one."""
         with self.store.read() as unit:
             known = unit.ledger.currency()
+        before = _states(paths)
         reader.prepare(self.keys)
         proof = prove(reader, period=delivery.period, currency=known)
+        if _states(paths) != before:
+            raise IncompleteExportError("its files changed while they were read")
         self.notes += proof.notes
         if not reader.tags:
             self.notes.append(
@@ -240,6 +239,11 @@ class _Run:
         if holder != delivery.export:
             self.record.claimed(account, period, delivery)
         return holder == delivery.export
+
+
+def _states(paths: Sequence[Path]) -> list[tuple[int, int]]:
+    states = [path.stat() for path in paths]
+    return [(state.st_size, state.st_mtime_ns) for state in states]
 
 
 def _prefix(mark: str) -> str:

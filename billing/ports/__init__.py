@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from billing.ports.exports import ExportFile, ExportFiles
 from billing.ports.ledger import (
     BillLedger,
     ChargeLedger,
@@ -46,6 +47,8 @@ __all__ = [
     "CostCellOfDay",
     "CostReader",
     "CostSource",
+    "ExportFile",
+    "ExportFiles",
     "FleetSource",
     "Freshness",
     "ImportReport",

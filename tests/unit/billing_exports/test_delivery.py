@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from billing.exports import ExportFolder
 from billing.exports.delivery import find_deliveries
 from billing.exports.errors import IncompleteExportError, UnreadableExportError
 from tests.builders_exports import DATA, cur_row, write_csv, write_manifest
@@ -22,7 +23,7 @@ BUCKET = "s3://bill/exports/gpu"
 
 
 def _one(root: Path) -> Delivery:
-    found = find_deliveries(root, "here")
+    found = find_deliveries(ExportFolder(root))
     assert found.problems == ()
     (delivery,) = found.deliveries
     return delivery
@@ -53,7 +54,7 @@ def test_a_data_export_is_its_manifest_s_files(tmp_path: Path) -> None:
 
     found = _one(tmp_path)
 
-    names = [path.name for path in found.files]
+    names = [file.key.rpartition("/")[2] for file in found.files]
     assert names == ["gpu-00001.csv.gz", "gpu-00002.csv.gz"]
     assert (found.period, found.columns) == (SEPTEMBER, ("line_item_usage_type",))
 
@@ -64,7 +65,7 @@ def test_of_deliveries_that_are_kept_the_outer_manifest_names_the_newest(
     _data_export(tmp_path, execution="20260902-e1")
     _data_export(tmp_path, execution="20260901-e2")
 
-    assert "20260901-e2" in _one(tmp_path).files[0].as_posix()
+    assert "20260901-e2" in _one(tmp_path).files[0].key
 
 
 def test_older_deliveries_may_be_cleared_away(tmp_path: Path) -> None:
@@ -72,7 +73,19 @@ def test_older_deliveries_may_be_cleared_away(tmp_path: Path) -> None:
     _data_export(tmp_path, execution="20260902-e2")
     shutil.rmtree(tmp_path / "data/BILLING_PERIOD=2026-09/20260901-e1")
 
-    assert "20260902-e2" in _one(tmp_path).files[0].as_posix()
+    assert "20260902-e2" in _one(tmp_path).files[0].key
+
+
+def test_a_broken_newest_delivery_is_not_replaced_by_an_older_one(
+    tmp_path: Path,
+) -> None:
+    _data_export(tmp_path, execution="20260901-e1")
+    _data_export(tmp_path, execution="20260902-e2")
+    shutil.rmtree(tmp_path / "data/BILLING_PERIOD=2026-09/20260902-e2")
+
+    found = find_deliveries(ExportFolder(tmp_path))
+
+    assert (found.deliveries, len(found.problems)) == ((), 1)
 
 
 @pytest.mark.parametrize("kept", ["", "reports/", "reports/gpu/20260901-20261001/"])
@@ -94,14 +107,14 @@ def test_a_legacy_report_is_found_wherever_the_folder_begins(
 
     assert (found.period, found.name) == (SEPTEMBER, "gpu")
     assert found.columns == ("lineItem/UsageType",)
-    assert found.files == (tmp_path / f"{inside}a-1/gpu-1.csv.gz",)
+    assert [file.key for file in found.files] == [f"{inside}a-1/gpu-1.csv.gz"]
 
 
 @pytest.mark.parametrize("name", ["cur_legacy_small", "cur_2_0"])
 def test_manifests_of_both_generations_list_files(tmp_path: Path, name: str) -> None:
     shutil.copy(DATA / f"{name}-Manifest.json", tmp_path)
 
-    found = find_deliveries(tmp_path, "here")
+    found = find_deliveries(ExportFolder(tmp_path))
 
     assert found.deliveries == ()
     assert "is not there" in found.problems[0][1]
@@ -111,7 +124,7 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
     _data_export(tmp_path, parts=2)
     (tmp_path / "data/BILLING_PERIOD=2026-09/gpu-00002.csv.gz").unlink()
 
-    ((name, message),) = find_deliveries(tmp_path, "here").problems
+    ((name, message),) = find_deliveries(ExportFolder(tmp_path)).problems
 
     assert name == "metadata/BILLING_PERIOD=2026-09/gpu-Manifest.json"
     assert "'gpu-00002.csv.gz' is not there" in message
@@ -126,7 +139,7 @@ def test_a_broken_manifest_is_a_problem_not_a_bill(
     write_csv(tmp_path / "b.csv", [cur_row()])
     (tmp_path / "gpu-Manifest.json").write_text(content, encoding="utf-8")
 
-    found = find_deliveries(tmp_path, "here")
+    found = find_deliveries(ExportFolder(tmp_path))
 
     assert (found.deliveries, len(found.problems)) == ((), 1)
 
@@ -151,7 +164,7 @@ def test_a_folder_without_a_manifest_is_one_delivery(tmp_path: Path) -> None:
 
     found = _one(tmp_path)
 
-    assert [path.name for path in found.files] == ["a.csv", "b.csv"]
+    assert [file.key.rpartition("/")[2] for file in found.files] == ["a.csv", "b.csv"]
     assert found.period is None
 
 
@@ -160,14 +173,14 @@ def test_deliveries_side_by_side_without_a_manifest_are_refused(tmp_path: Path) 
         write_csv(tmp_path / execution / "a.csv", [cur_row()])
 
     with pytest.raises(IncompleteExportError, match="no manifest: name the folder"):
-        find_deliveries(tmp_path, "here")
+        find_deliveries(ExportFolder(tmp_path))
 
 
 def test_a_place_without_tables_is_refused(tmp_path: Path) -> None:
     with pytest.raises(IncompleteExportError, match="no file or folder"):
-        find_deliveries(tmp_path / "gone", "here")
+        find_deliveries(ExportFolder(tmp_path / "gone"))
     with pytest.raises(IncompleteExportError, match="no manifest, Parquet or CSV"):
-        find_deliveries(tmp_path, "here")
+        find_deliveries(ExportFolder(tmp_path))
 
 
 def test_a_folder_of_countless_files_is_refused(
@@ -178,7 +191,7 @@ def test_a_folder_of_countless_files_is_refused(
         write_csv(tmp_path / f"{name}.csv", [cur_row()])
 
     with pytest.raises(UnreadableExportError, match="over 2 files"):
-        find_deliveries(tmp_path, "here")
+        find_deliveries(ExportFolder(tmp_path))
 
 
 def test_a_delivery_is_as_old_as_its_newest_file(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 from billing.core.attribution import TagKeys
 from billing.core.charges import Source
 from billing.core.money import Money, total
+from billing.exports.engine import Reader
 from tests.builders_exports import (
     ACCOUNT_A,
     ACCOUNT_B,
@@ -238,16 +239,34 @@ def test_a_file_of_several_months_is_a_period_each() -> None:
 
 
 def test_what_is_read_is_told_while_it_is_read(tmp_path: Path) -> None:
-    from billing.exports import ExportPlace, import_exports
+    from billing.exports import ExportFolder, import_exports
 
     told: list[str] = []
-    place = ExportPlace(root=_deliver(tmp_path, [_row("1")]), location="here")
+    place = ExportFolder(_deliver(tmp_path, [_row("1")]))
 
     import_exports(
         [place], InMemoryLedgerStore(), TagKeys(), now=LATER, progress=told.append
     )
 
     assert told == ["reading export gpu: 1 files", "storing export gpu: 2026-09"]
+
+
+def test_files_that_are_written_while_they_are_read_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, root = InMemoryLedgerStore(), _deliver(tmp_path, [_row("1")])
+    prepare = Reader.prepare
+
+    def prepared(reader: Reader, keys: TagKeys) -> None:
+        prepare(reader, keys)
+        aged(root, LATER - timedelta(days=1))
+
+    monkeypatch.setattr(Reader, "prepare", prepared)
+
+    found = ingest(store, root)
+
+    assert "changed while they were read" in found.errors[0].message
+    assert store.ledger.days == {}
 
 
 @pytest.mark.parametrize("hours", [-1, 0])
