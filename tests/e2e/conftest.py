@@ -1,4 +1,8 @@
-"""The doubles, shared by a run; an installation of its own for each module."""
+"""The doubles, and an installation of its own for each module.
+
+The tests of a module share processes that take seconds to start, so a module should
+stay on one worker (``--dist loadfile``).
+"""
 
 from __future__ import annotations
 
@@ -15,17 +19,7 @@ from deploy.sandbox.slack import PostLimit, SlackSandbox, example_workspace
 from tests.e2e.support import CANARIES, Place, environment, free_port
 from tests.e2e.world import NOW
 
-HERE = Path(__file__).parent
-
 Opens = Callable[..., AbstractContextManager[Place]]
-
-
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep a module on one worker: its tests share processes that take seconds."""
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 
 @pytest.fixture(scope="module")
