@@ -71,6 +71,19 @@ class Coverage:
         return not self.reason
 
 
+def launch_of(plan: EstimateRequest, cost: Money | None = None) -> Launch:
+    """Return a plan as a launch; ``cost`` is the high end of its estimate, if known."""
+    return Launch(
+        job=plan.job,
+        instance_type=plan.instance_type,
+        count=plan.count,
+        hours=plan.hours,
+        purchase=plan.purchase,
+        region=plan.region,
+        cost=cost,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Assessor:
     """Looks up in one unit of work what covering a launch depends on."""
@@ -78,18 +91,6 @@ class Assessor:
     unit: UnitOfWork
     prices: PriceBook
     keys: TagKeys
-
-    def launch_of(self, plan: EstimateRequest) -> Launch:
-        """Return a plan as a launch, with what it may cost at today's prices."""
-        return Launch(
-            job=plan.job,
-            instance_type=plan.instance_type,
-            count=plan.count,
-            hours=plan.hours,
-            purchase=plan.purchase,
-            region=plan.region,
-            cost=self._high(plan),
-        )
 
     def _high(self, plan: EstimateRequest) -> Money | None:
         try:
@@ -102,7 +103,7 @@ class Assessor:
         request = self.unit.journal.request(grant.request_id)
         launches = self.unit.journal.launches(grant.request_id)
         usage = self.usage(grant, launches, at)
-        launch = self.launch_of(plan)
+        launch = launch_of(plan, self._high(plan))
         why = disowned(grant, request) or covers(grant, launch, usage, at.now)
         return Coverage(
             request_id=grant.request_id,

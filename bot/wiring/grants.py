@@ -10,11 +10,20 @@ from billing.core.estimate import EstimateRequest
 from bot.clock import Now, system_now
 from bot.ports import Store, UnitOfWork
 from bot.settings import Settings
-from bot.use_cases.grants import Assessor, Coverage, Moment, beat, end, refuse, start
+from bot.use_cases.grants import (
+    Assessor,
+    Coverage,
+    Moment,
+    beat,
+    end,
+    launch_of,
+    refuse,
+    start,
+)
 from bot.use_cases.pricing import price_book
-from bot.wiring.parts import own_prices, tag_keys
+from bot.wiring.parts import own_prices, rules_clock, tag_keys
 from policies.core.approvals import ApprovalRequest
-from policies.core.grants import Grant, grant_of, used_up
+from policies.core.grants import Grant, Usage, covers, grant_of, used_up
 
 if TYPE_CHECKING:
     from bot.grants import GrantKeys
@@ -31,9 +40,7 @@ class GrantDesk:
     @cached_property
     def keys(self) -> GrantKeys:
         """Return the key ring of this installation."""
-        from bot.grants import GrantKeys  # noqa: PLC0415 - loads cryptography
-
-        return GrantKeys(self.settings.config.data_dir)
+        return key_ring(self.settings)
 
     def token_of(self, request: ApprovalRequest) -> str | None:
         """Return the token of a request's grant; None when it has none, or no more."""
@@ -55,13 +62,8 @@ class GrantDesk:
 
     def read(self, token: str) -> Grant | Coverage:
         """Return the grant of a token, or why it is none."""
-        from bot.grants import InvalidGrantError  # noqa: PLC0415 - as above
-
-        self.check_clock()
-        try:
-            return self.keys.read(token)
-        except InvalidGrantError as error:
-            return Coverage(request_id="", reason=str(error))
+        check_clock(self.settings)
+        return read_token(self.keys, token)
 
     def has_room(self, request: ApprovalRequest, plan: EstimateRequest) -> bool:
         """Tell whether a request still covers a plan, now or once others have ended."""
@@ -101,11 +103,41 @@ class GrantDesk:
     def _at(self) -> Moment:
         return Moment(now=self.now(), system=system_now())
 
-    def check_clock(self) -> None:
-        """Refuse a set clock: it would make an ended grant a live one.
 
-        Raises:
-            InvalidSettingsError: ``GPUCOST_NOW`` is set outside a sandbox; what is
-                launched calls AWS.
-        """
-        self.settings.check_clock(calls_aws=True, calls_slack=False)
+def key_ring(settings: Settings) -> GrantKeys:
+    """Return the keys that sign and verify grants."""
+    from bot.grants import GrantKeys  # noqa: PLC0415 - loads cryptography
+
+    return GrantKeys(settings.config.data_dir)
+
+
+def read_token(keys: GrantKeys, token: str) -> Grant | Coverage:
+    """Return the grant of a token, or why it is none."""
+    from bot.grants import InvalidGrantError  # noqa: PLC0415 - as above
+
+    try:
+        return keys.read(token)
+    except InvalidGrantError as error:
+        return Coverage(request_id="", reason=str(error))
+
+
+def check_clock(settings: Settings) -> None:
+    """Refuse a set clock: it would make an ended grant a live one.
+
+    Raises:
+        InvalidSettingsError: ``GPUCOST_NOW`` is set outside a sandbox; what is launched
+            calls AWS.
+    """
+    settings.check_clock(calls_aws=True, calls_slack=False)
+
+
+def contradiction(settings: Settings, token: str, plan: EstimateRequest) -> str | None:
+    """Return why a token cannot cover a plan, as far as the token itself tells.
+
+    Neither the record nor other launches are looked at: for when they cannot be.
+    """
+    check_clock(settings)
+    grant = read_token(key_ring(settings), token)
+    if isinstance(grant, Coverage):
+        return grant.reason
+    return covers(grant, launch_of(plan), Usage(), rules_clock(settings)())
