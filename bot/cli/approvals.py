@@ -6,7 +6,13 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.options import ConfigOption
+from bot.cli.options import (
+    ConfigOption,
+    HoursOption,
+    InstanceTypeOption,
+    PurchaseOption,
+    RegionOption,
+)
 from bot.cli.output import DENIED, PENDING, Format, FormatOption, emit, errors_told
 
 approval = typer.Typer(
@@ -153,11 +159,11 @@ def deny(
 def verify(
     grant: Annotated[str, typer.Option(help="The grant that a launcher was shown.")],
     job: Annotated[str, typer.Option(help="Job id the launch has.")],
-    instance_type: Annotated[str, typer.Option(help="Such as p5.48xlarge.")],
+    instance_type: InstanceTypeOption,
     count: Annotated[int, typer.Option(help="Instances to start now.")],
-    hours: Annotated[str, typer.Option(help="Planned productive hours of the run.")],
-    purchase: Annotated[str, typer.Option(help="on-demand, spot, …")] = "on-demand",
-    region: Annotated[str, typer.Option(help="Default: the configured region.")] = "",
+    hours: HoursOption,
+    purchase: PurchaseOption = "on-demand",
+    region: RegionOption = "",
     config: ConfigOption = "",
     format_: FormatOption = Format.TABLE,
 ) -> None:

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from bot.cli.options import ConfigOption
+from bot.cli.options import (
+    ConfigOption,
+    HoursOption,
+    InstanceTypeOption,
+    PurchaseOption,
+    RegionOption,
+)
 from bot.cli.output import DENIED, PENDING, USAGE
 
 if TYPE_CHECKING:
@@ -23,11 +29,28 @@ class WhenDown(StrEnum):
     OPEN = "open"
 
 
+ReasonOption = Annotated[str, typer.Option(help="Why; shown to the approvers.")]
+RequesterOption = Annotated[
+    str, typer.Option(help="E-mail of who asks; default: the caller.")
+]
+GrantOption = Annotated[
+    str,
+    typer.Option(
+        envvar="GPUCOST_GRANT", help="Use this grant instead of asking for one."
+    ),
+]
+TimeoutOption = Annotated[
+    str, typer.Option(help="How long to wait for a decision; 0s asks once.")
+]
+WhenDownOption = Annotated[
+    WhenDown,
+    typer.Option(help="Without gpucost's database: start nothing, or unchecked."),
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add this family to the command line."""
-    app.command(
-        context_settings={"allow_interspersed_args": False},
-    )(run)
+    app.command(context_settings={"allow_interspersed_args": False})(run)
 
 
 def run(
@@ -35,30 +58,16 @@ def run(
         list[str], typer.Argument(help="What to start, after --.", metavar="CMD…")
     ],
     job: Annotated[str, typer.Option(help="Job id the run has.")],
-    instance_type: Annotated[str, typer.Option(help="Such as p5.48xlarge.")],
+    instance_type: InstanceTypeOption,
     count: Annotated[int, typer.Option(help="Instances at once.")],
-    hours: Annotated[str, typer.Option(help="Planned productive hours.")],
-    purchase: Annotated[str, typer.Option(help="on-demand, spot, …")] = "on-demand",
-    region: Annotated[str, typer.Option(help="Default: the configured region.")] = "",
-    reason: Annotated[
-        str, typer.Option(help="Why; shown to the approvers.")
-    ] = "started with gpucost run",
-    requester: Annotated[
-        str, typer.Option(help="E-mail of who asks; default: the caller.")
-    ] = "",
-    grant: Annotated[
-        str,
-        typer.Option(
-            envvar="GPUCOST_GRANT", help="Use this grant instead of asking for one."
-        ),
-    ] = "",
-    timeout: Annotated[
-        str, typer.Option(help="How long to wait for a decision; 0s asks once.")
-    ] = "24h",
-    when_down: Annotated[
-        WhenDown,
-        typer.Option(help="Without gpucost's database: start nothing, or unchecked."),
-    ] = WhenDown.CLOSED,
+    hours: HoursOption,
+    purchase: PurchaseOption = "on-demand",
+    region: RegionOption = "",
+    reason: ReasonOption = "started with gpucost run",
+    requester: RequesterOption = "",
+    grant: GrantOption = "",
+    timeout: TimeoutOption = "24h",
+    when_down: WhenDownOption = WhenDown.CLOSED,
     config: ConfigOption = "",
 ) -> None:
     """Start a command once an approval covers it, and return its exit code.

@@ -21,6 +21,10 @@ SinceOption = Annotated[
 UntilOption = Annotated[
     str, typer.Option("--until", help="Last UTC billing day, exclusive; default now.")
 ]
+InstanceTypeOption = Annotated[str, typer.Option(help="Such as p5.48xlarge.")]
+HoursOption = Annotated[str, typer.Option(help="Planned productive hours of the run.")]
+PurchaseOption = Annotated[str, typer.Option(help="on-demand, spot, …")]
+RegionOption = Annotated[str, typer.Option(help="Default: the configured region.")]
 
 
 def day_option(chosen: Format, name: str, text: str) -> date | None:
