@@ -127,7 +127,7 @@ class SqlReader(SqlFreshness):
         if team is not None:
             query = query.where(key.in_(select(_JOB.c.job).where(_JOB.c.team == team)))
         cells = self._cells(query)
-        if by == "service" and any(not cell.key for cell in cells):
+        if by == "service" and cells and not any(cell.key for cell in cells):
             message = "the stored data does not say which service each charge is for"
             raise NeedsExportError(message)
         return cells

@@ -56,6 +56,12 @@ _UNPRICED_PRICING = {
 }
 
 
+#: What exports call the service of instances and volumes, which is all that accrues.
+EC2_SERVICE = "Amazon Elastic Compute Cloud"
+#: Group of days that came from Cost Explorer, which names no service.
+UNKNOWN_SERVICE = "unknown"
+
+
 class NoListCostError(NeedsExportError):
     """Public prices of what was used are not in the bill at hand."""
 
@@ -215,7 +221,12 @@ def _bill_days(
     """
     watched = ledger.watched_since()
     open_days: dict[str, list[date]] = {}
-    for stored in ledger.stored_days(Source.COST_EXPLORER, *_days(period)):
+    bill = [
+        stored
+        for source in (Source.COST_EXPLORER, Source.EXPORTS)
+        for stored in ledger.stored_days(source, *_days(period))
+    ]
+    for stored in bill:
         began = watched.get(stored.account)
         is_watched = began is not None and start_of(stored.day) >= began
         if not is_watched and not _is_complete(stored.account, stored.day, through):
@@ -279,23 +290,29 @@ def parts_by(read: Gathered, question: CostQuestion, by: str) -> list[Part]:
     )
     billed = [
         part
-        for part in (_billed(cell, read, question.metric) for cell in cells)
+        for part in (_billed(cell, read, question.metric, by) for cell in cells)
         if part
     ]
     # List cost of running time is its price before the organisation's discounts; the
     # accrual holds the organisation's own, so no list figure is claimed for it.
     if question.metric is Metric.LIST and read.accrued.cells:
         raise NoListCostError("list cost of days that are not billed yet is not known")
+    is_by_service = by == "service" and bool(read.accrued.cells)
+    if is_by_service and not read.ledger.stored_days(Source.EXPORTS, since, until):
+        # Names of services are those of exports: without any, there are none to use.
+        raise NeedsExportError("days that are not billed yet cannot be told by service")
     accrued = [_accrued(cell, read, by) for cell in read.accrued.cells]
     return [*billed, *accrued]
 
 
-def _billed(cell: CostCellOfDay, read: Gathered, metric: Metric) -> Part | None:
+def _billed(
+    cell: CostCellOfDay, read: Gathered, metric: Metric, by: str
+) -> Part | None:
     complete = _is_complete(cell.account, cell.day, read.through)
     if not complete and (cell.account, cell.day) not in read.bill_days:
         return None
     return Part(
-        key=cell.key,
+        key=cell.key or (UNKNOWN_SERVICE if by == "service" else ""),
         account=cell.account,
         day=cell.day,
         amount=_amount(cell, metric),
@@ -310,7 +327,9 @@ def _amount(cell: CostCellOfDay, metric: Metric) -> Money:
     if metric is Metric.EFFECTIVE:
         return cell.effective
     if cell.list_cost is None:
-        raise NoListCostError("Cost Explorer does not tell list cost")
+        raise NoListCostError(
+            f"the bill of {cell.day} that is stored does not tell list cost"
+        )
     return cell.list_cost
 
 
@@ -324,6 +343,7 @@ def _accrued(cell: AccruedCell, read: Gathered, by: str) -> Part:
         "account": key.account,
         "region": key.region,
         "purchase": _PRICING[key.lifecycle].value,
+        "service": EC2_SERVICE,
     }
     if by not in names:
         raise NeedsExportError(f"days that are not billed yet cannot be told by {by}")
