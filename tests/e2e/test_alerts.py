@@ -40,6 +40,7 @@ def place(opens: Opens, aws: AwsSandbox, slack: SlackSandbox) -> Iterator[Place]
     )
     schedule = NEVER | {"policies": "5m"}
     with opens(slack, policies=IDLE, schedule=schedule) as opened:
+        opened.skip_first_reads()
         opened.json("ingest", "--source", "inventory")
         yield opened
 

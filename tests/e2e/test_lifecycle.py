@@ -23,29 +23,41 @@ def place(opens: Opens, aws: AwsSandbox, slack: SlackSandbox) -> Iterator[Place]
         yield opened
 
 
-@pytest.fixture
-def served(place: Place, aws: AwsSandbox) -> Iterator[Served]:
-    """Serve until a child waits for an AWS that answers slowly."""
-    aws.faults.add(kind="delay", service="ce", times=1, seconds=20.0)
+@pytest.fixture(scope="module")
+def served(place: Place) -> Iterator[Served]:
+    """Serve on a file whose reads are done."""
+    place.skip_first_reads()
     running = place.serve().ready()
-    until(lambda: not aws.faults.active(), "a child that reads")
     yield running
     running.kill()
 
 
-def test_service_stops_in_time_while_a_child_reads(served: Served) -> None:
-    served.wait_log("slack_connected")
+@pytest.fixture
+def reading(opens: Opens, aws: AwsSandbox, slack: SlackSandbox) -> Iterator[Served]:
+    """Serve until a child waits for an AWS that answers slowly."""
+    aws.faults.add(kind="delay", service="ce", times=1, seconds=20.0)
+    with opens(slack, schedule=NEVER) as place:
+        running = place.serve().ready()
+        try:
+            until(lambda: not aws.faults.active(), "a child that reads")
+            yield running
+        finally:
+            running.kill()
+            aws.faults.clear()
 
-    code, took_s = served.stop()
+
+def test_service_stops_in_time_while_a_child_reads(reading: Served) -> None:
+    reading.wait_log("slack_connected")
+
+    code, took_s = reading.stop()
 
     assert code == 0
-    assert served.logs("stopped")
+    assert reading.logs("stopped")
     assert took_s < STOP_S_MAX
-    given_back = {one["task"] for one in served.logs("task_stopped")}
+    given_back = {one["task"] for one in reading.logs("task_stopped")}
     assert "ingest-cost-explorer" in given_back
 
 
-# The slot that was interrupted is free at once: `served` sees its child read again.
 def test_second_service_on_the_same_file_is_refused(
     served: Served, place: Place
 ) -> None:

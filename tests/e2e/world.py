@@ -31,8 +31,10 @@ JOB = "job-123"
 FIRST_DAY, LAST_DAY = "2026-04-08", "2026-04-14"
 
 #: Schedules that no test's clock reaches: what a test wants, it names.
+NEVER_DAYS = 2000
 NEVER = dict.fromkeys(
-    ("cost_explorer", "inventory", "prices", "policies", "commitments"), "2000d"
+    ("cost_explorer", "inventory", "prices", "policies", "commitments"),
+    f"{NEVER_DAYS}d",
 )
 
 APPROVALS = """
