@@ -161,5 +161,5 @@ def ingest(
     """Import places, each known by its own path."""
     places = [ExportFolder(root) for root in roots]
     return import_exports(
-        places, store, keys, now=now, since=since, until=until, limits=LIMITS
+        places, store, keys, now=now, within=(since, until), limits=LIMITS
     )

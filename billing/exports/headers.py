@@ -101,6 +101,18 @@ class Table:
                 f"{len(missing)} columns of the manifest are not in the files: {text}"
             )
 
+    def expect(self, wanted: ExportFormat | None) -> None:
+        """Check the format against the one that was configured; None takes any.
+
+        Raises:
+            IncompleteExportError: It is another one.
+        """
+        if wanted is not None and wanted is not self.format:
+            raise IncompleteExportError(
+                f"its columns are those of a {self.format.value} export, not of"
+                f" {wanted.value}: correct exports[].format"
+            )
+
     def tag_columns(self, keys: TagKeys) -> Mapping[str, str]:
         """Return tag key -> column for job keys that have columns of their own."""
         found: dict[str, str] = {}

@@ -22,6 +22,7 @@ from billing.exports.cover import NO_DAYS, controls_of, covered_days
 from billing.exports.delivery import Delivery, find_deliveries
 from billing.exports.engine import EngineLimits, Reader, open_reader
 from billing.exports.errors import IncompleteExportError
+from billing.exports.headers import ExportFormat
 from billing.exports.proof import Proof, prove
 from billing.exports.record import Recorder, mark_of
 from billing.exports.rows import ChargeMaker
@@ -53,23 +54,28 @@ def import_exports(
     keys: TagKeys,
     *,
     now: datetime,
-    since: date | None = None,
-    until: date | None = None,
+    within: tuple[date | None, date | None] = (None, None),
+    formats: Mapping[str, ExportFormat] | None = None,
     limits: EngineLimits | None = None,
     progress: Tell = lambda _: None,
 ) -> ExportOutcome:
-    """Read what was delivered anew; with ``since`` and ``until``, of periods in reach."""
+    """Read what was delivered anew.
+
+    ``within`` is the half-open range of days whose billing periods count; ``formats`` is
+    location -> the format that is expected there.
+    """
     run = _Run(
         store=store,
         record=Recorder(store, now),
         keys=keys,
         now=now,
+        formats=formats or {},
         limits=limits or EngineLimits(),
         progress=progress,
     )
     for place in places:
         for delivery in run.find(place):
-            if _is_in_reach(delivery.period, since, until):
+            if _is_in_reach(delivery.period, *within):
                 run.take(delivery)
     return ExportOutcome(
         imports=run.record.finished(),
@@ -95,6 +101,7 @@ class _Run:
     record: Recorder
     keys: TagKeys
     now: datetime
+    formats: Mapping[str, ExportFormat]
     limits: EngineLimits
     progress: Tell
     notes: list[str] = field(default_factory=list)
@@ -135,6 +142,7 @@ class _Run:
                 open_reader([Path(path) for path in paths], self.limits) as reader,
             ):
                 reader.table.require(delivery.columns)
+                reader.table.expect(self.formats.get(delivery.place.location))
                 self._read(delivery, reader, [Path(path) for path in paths], mine)
         except (GpucostError, OSError) as error:
             self.record.failed(delivery, mine, error)

@@ -8,7 +8,16 @@ from typing import Annotated
 import typer
 
 from bot.cli.options import ConfigOption, SinceOption, UntilOption, days_option
-from bot.cli.output import FAILED, Format, FormatOption, emit, errors_told, progress
+from bot.cli.output import (
+    FAILED,
+    USAGE,
+    Format,
+    FormatOption,
+    emit,
+    errors_told,
+    fail,
+    progress,
+)
 
 
 class IngestSource(StrEnum):
@@ -17,6 +26,7 @@ class IngestSource(StrEnum):
     COST_EXPLORER = "cost-explorer"
     INVENTORY = "inventory"
     PRICES = "prices"
+    EXPORTS = "exports"
     ALL = "all"
 
 
@@ -38,11 +48,19 @@ def ingest(
     full: Annotated[
         bool, typer.Option("--full", help="Read every day in detail, moved or not.")
     ] = False,
+    path: Annotated[
+        str, typer.Option("--path", help="Folder or file of one export to read.")
+    ] = "",
     config: ConfigOption = "",
     format_: FormatOption = Format.TABLE,
 ) -> None:
     """Read the bill, the fleet and prices into the ledger."""
     first, last = days_option(format_, since, until)
+    if path and source is not IngestSource.EXPORTS:
+        fail(
+            format_, f"--path is of --source exports, not of {source.value}",
+            code="bad_usage", exit_code=USAGE,
+        )  # fmt: skip
     with errors_told(format_):
         from bot.use_cases.ingest import Reach
         from bot.views import documents, terminal
@@ -52,6 +70,7 @@ def ingest(
             outcome = application.intake.read(
                 source.value,
                 Reach(since=first, until=last, is_full=full),
+                path=path,
                 progress=progress,
             )
         document = documents.ingest_document(outcome.imports, outcome.errors)

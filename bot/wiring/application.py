@@ -173,11 +173,15 @@ class Application:
     def schedules(self) -> Mapping[str, timedelta]:
         """Return how often each source is read."""
         schedule = self.settings.config.schedule
-        return {
+        every = {
             "cost-explorer": schedule.cost_explorer,
             "inventory": schedule.inventory,
             "prices": schedule.prices,
         }
+        # Read once by hand, an export has no age to be told.
+        if self.settings.config.exports:
+            every["exports"] = schedule.exports
+        return every
 
     # ------------------------------------------------------------------ policies
 

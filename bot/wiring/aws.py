@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from billing.aws.commitments import CostExplorerCommitments
 from billing.aws.cost_explorer import CostExplorerSource
+from billing.aws.export_files import S3ExportFiles
 from billing.aws.identity import organisation_accounts
 from billing.aws.inventory import Ec2FleetSource
 from billing.aws.metrics import CloudWatchMetricSource
@@ -69,6 +71,10 @@ class AwsParts:
             job_tag_keys=self.settings.config.tags.job,
             clock=self.now,
         )
+
+    def export_files(self, location: str, spool: Path) -> S3ExportFiles:
+        """Return a bucket that exports are delivered to."""
+        return S3ExportFiles(self.clients, location, spool=spool)
 
     def fleet(self) -> Ec2FleetSource:
         """Return the fleet."""

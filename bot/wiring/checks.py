@@ -224,7 +224,9 @@ def _unused_settings(application: Application) -> Sequence[Check]:
     """Name settings that this version accepts and does not use."""
     config = application.settings.config
     unused = {
-        "exports": bool(config.exports),
+        "exports[].engine: athena": any(
+            one.engine == "athena" for one in config.exports
+        ),
         "prometheus.url": bool(config.prometheus.url),
         "commitment_benefit: proportional": config.commitment_benefit == "proportional",
         "aws.enforce_role": bool(config.aws.enforce_role),

@@ -32,15 +32,23 @@ class Intake:
     store: Store
     now: Now
 
-    def read(self, source: str, reach: Reach, *, progress: Tell) -> IngestOutcome:
-        """Read one source, or all of them: the fleet first, so that prices know it."""
+    def read(
+        self, source: str, reach: Reach, *, path: str = "", progress: Tell
+    ) -> IngestOutcome:
+        """Read one source, or all of them: the fleet first, so that prices know it.
+
+        Exports come before Cost Explorer, which leaves their days alone.
+        """
         is_all = source == "all"
         readers: dict[Source, Callable[[], IngestOutcome]] = {
             Source.INVENTORY: self.fleet if is_all else self.fleet_and_new_prices,
             Source.PRICES: self.prices,
+            Source.EXPORTS: lambda: self.exports(reach, path, progress),
             Source.COST_EXPLORER: lambda: self.costs(reach),
         }
         wanted = [*readers] if is_all else [Source(source)]
+        if is_all and not self.aws.settings.config.exports:
+            wanted.remove(Source.EXPORTS)
         outcomes = []
         for one in wanted:
             progress(f"reading {one.value}")
@@ -54,6 +62,20 @@ class Intake:
     def costs(self, reach: Reach) -> IngestOutcome:
         """Read what moved in the bill."""
         return ingest_costs(self.aws.costs(), self.store, reach, now=self.now())
+
+    def exports(self, reach: Reach, path: str, progress: Tell) -> IngestOutcome:
+        """Read exports that were delivered anew: those configured, or one at a path."""
+        from bot.wiring.exports import read_exports  # noqa: PLC0415 - loaded when asked
+
+        return read_exports(
+            self.aws.settings,
+            self.store,
+            reach,
+            path=path,
+            open_bucket=self.aws.export_files,
+            progress=progress,
+            now=self.now(),
+        )
 
     def fleet(self) -> IngestOutcome:
         """Poll what exists."""

@@ -238,6 +238,11 @@ def tasks(application: Application, work: Work, children: Children) -> Sequence[
         read("inventory", every.inventory),
         read("prices", every.prices),
         read("cost-explorer", every.cost_explorer),
+        *(
+            [read("exports", every.exports)]
+            if application.settings.config.exports
+            else []
+        ),
         Task(name="policies", schedule=Every(every.policies), run=work.evaluate),
         Task(name="staleness", schedule=Every(WATCH_EVERY), run=work.watch),
         Task(name="approvals-expire", schedule=Every(EXPIRY_EVERY), run=work.expire),

@@ -1,0 +1,106 @@
+"""Cost exports as configured, or as named on the command line, read into the ledger."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from billing.core.charges import Source
+from billing.core.fleet import ScopeFailure
+from billing.core.periods import DAY, day_of
+from billing.exports import EngineLimits, ExportFolder, import_exports
+from billing.exports.headers import ExportFormat
+from billing.ingest.complete import advance_billed_through
+from billing.ports import ExportFiles
+from bot.ports import Store
+from bot.settings import Settings
+from bot.settings.sections import ExportSection
+from bot.use_cases.ingest import Reach
+from bot.views.answers import IngestOutcome
+from bot.wiring.parts import started_at, tag_keys
+
+SPOOL = "spool"
+#: What is older than this was left by a process that was killed.
+SPOOL_MAX_AGE = timedelta(days=1)
+_FORMATS = {
+    "focus": ExportFormat.FOCUS,
+    "cur": ExportFormat.CUR,
+    "cur2": ExportFormat.CUR,
+}
+
+OpenBucket = Callable[[str, Path], ExportFiles]
+
+
+def read_exports(
+    settings: Settings,
+    store: Store,
+    reach: Reach,
+    *,
+    path: str,
+    open_bucket: OpenBucket,
+    progress: Callable[[str], None],
+    now: datetime,
+) -> IngestOutcome:
+    """Bring the ledger up to every configured export, or to the one at ``path``."""
+    sections = settings.config.exports
+    if path:
+        sections = (ExportSection(location=path),)
+    if not sections:
+        return IngestOutcome(notes=("exports: none are configured",))
+    spool = _spool(settings)
+    usable = [one for one in sections if one.engine == "duckdb"]
+    places = {one.location: _place(one.location, spool, open_bucket) for one in usable}
+    found = import_exports(
+        places.values(),
+        store,
+        tag_keys(settings),
+        now=now,
+        within=(reach.since, reach.until),
+        formats={
+            one.location: _FORMATS[one.format]
+            for one in usable
+            if "format" in one.model_fields_set
+        },
+        limits=EngineLimits(spool=spool),
+        progress=progress,
+    )
+    for first in sorted(set(found.read.values())):
+        accounts = sorted(name for name, day in found.read.items() if day == first)
+        until = day_of(now) + DAY
+        advance_billed_through(store, accounts, since=first, until=until, now=now)
+    return IngestOutcome(
+        imports=found.imports,
+        errors=(*found.errors, *_unusable(sections)),
+        notes=found.notes,
+    )
+
+
+def _place(location: str, spool: Path, open_bucket: OpenBucket) -> ExportFiles:
+    if location.startswith("s3://"):
+        return open_bucket(location, spool)
+    return ExportFolder(Path(location).expanduser(), location)
+
+
+def _unusable(sections: Sequence[ExportSection]) -> tuple[ScopeFailure, ...]:
+    return tuple(
+        ScopeFailure(
+            source=Source.EXPORTS.value, account="", region="", code="not_available",
+            message=f"export {one.location}: engine athena is not in this version;"
+            " use duckdb",
+        )
+        for one in sections
+        if one.engine != "duckdb"
+    )  # fmt: skip
+
+
+def _spool(settings: Settings) -> Path:
+    """Return the folder for what is fetched or does not fit in memory, swept."""
+    spool = settings.config.data_dir / SPOOL
+    spool.mkdir(parents=True, exist_ok=True)
+    oldest = (started_at() - SPOOL_MAX_AGE).timestamp()
+    for left in spool.iterdir():
+        if left.name.startswith("gpucost-") and left.stat().st_mtime < oldest:
+            shutil.rmtree(left, ignore_errors=True)
+    return spool
