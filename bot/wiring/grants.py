@@ -23,7 +23,14 @@ from bot.use_cases.grants import (
 from bot.use_cases.pricing import price_book
 from bot.wiring.parts import own_prices, rules_clock, tag_keys
 from policies.core.approvals import ApprovalRequest
-from policies.core.grants import Grant, Usage, covers, grant_of, used_up
+from policies.core.grants import (
+    Grant,
+    Usage,
+    covers,
+    grant_of,
+    usage_of,
+    used_up,
+)
 
 if TYPE_CHECKING:
     from bot.grants import GrantKeys
@@ -43,13 +50,16 @@ class GrantDesk:
         return key_ring(self.settings)
 
     def token_of(self, request: ApprovalRequest) -> str | None:
-        """Return the token of a request's grant; None when it has none, or no more."""
-        grant, at = grant_of(request), self._at()
-        if grant is None or at.now >= grant.expires_at:
+        """Return the token of a request's grant; None when it has none, or no more.
+
+        What its job has cost is left to the check: many are listed at once.
+        """
+        grant, now = grant_of(request), self.now()
+        if grant is None or now >= grant.expires_at:
             return None
         with self.store.read() as unit:
             launches = unit.journal.launches(request.request_id)
-            usage = self._assessor(unit).usage(grant, launches, at)
+        usage = usage_of(launches, now=now, system_now=system_now())
         return None if used_up(grant, usage) else self.keys.sign(grant)
 
     def verify(self, token: str, plan: EstimateRequest) -> Coverage:

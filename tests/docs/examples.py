@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING, Any
 from typer.testing import CliRunner
 
 from bot.cli import app
+from tests.project import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from tests.docs.stage import Stage
 
+#: The pages whose sessions are run; each begins with an empty database.
+PAGES = (ROOT / "docs" / "commands.md", ROOT / "docs" / "approvals.md")
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LEFT_OUT = "…"
 #: Ids of requests, and their grants, which the page cuts short: ``eyJhbGciOi…``.
