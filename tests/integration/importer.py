@@ -126,13 +126,14 @@ def main() -> None:
         url, seeds, stop_at = line.rstrip("\n").split(" ")
         child = os.fork()
         if child == 0:
+            # Said by the fork itself, so that nothing it says can come before it.
+            print("pid", os.getpid(), flush=True)
             try:
                 work(url, seeds, stop_at)
             except BaseException:  # noqa: BLE001 - the parent is told by the status
                 traceback.print_exc()
                 os._exit(1)
             os._exit(0)
-        print("pid", child, flush=True)
         _, status = os.waitpid(child, 0)
         print("exit", status, flush=True)
 
