@@ -40,6 +40,8 @@ STATEMENTS = {
     "DELETE FROM charge_staging WHERE charge_staging.import_id =": "before-clear",
     "INSERT INTO freshness": "before-freshness",
 }
+#: A fork that nobody kills ends by itself.
+LIFE_S_MAX = 120
 POINTS = (
     *("begun", "mid-stage", "staged", "in-swap"),
     *STATEMENTS.values(),
@@ -128,6 +130,7 @@ def main() -> None:
         if child == 0:
             # Said by the fork itself, so that nothing it says can come before it.
             print("pid", os.getpid(), flush=True)
+            signal.alarm(LIFE_S_MAX)
             try:
                 work(url, seeds, stop_at)
             except BaseException:  # noqa: BLE001 - the parent is told by the status

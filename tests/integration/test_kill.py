@@ -44,6 +44,8 @@ class Worker:
         for line in iter(self._program.stdout.readline, ""):
             if line.startswith(word):
                 return line.removeprefix(word).strip()
+            if line.startswith("exit"):
+                break
         message = f"the importer ended before it said {word!r}"
         raise AssertionError(message)
 
