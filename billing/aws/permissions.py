@@ -8,6 +8,7 @@ from __future__ import annotations
 from billing.aws import (
     ce_calls,
     commitments,
+    export_files,
     identity,
     inventory,
     metrics,
@@ -25,6 +26,7 @@ PERMISSIONS_BY_ADAPTER: dict[str, tuple[str, ...]] = {
     "metrics": metrics.PERMISSIONS,
     "commitments": commitments.PERMISSIONS,
     "objects": objects.PERMISSIONS,
+    "export_files": export_files.PERMISSIONS,
     "identity": identity.PERMISSIONS,
 }
 

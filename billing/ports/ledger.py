@@ -250,8 +250,9 @@ class CostReader(Protocol):
         team: str | None = None,
         account: str | None = None,
     ) -> Sequence[CostCellOfDay]:
-        """Sum charges of ``[since, until)`` by ``job|team|category|service|account|region|purchase|""``.
+        """Sum charges of ``[since, until)`` by one dimension, or "" for none.
 
+        Dimensions: ``job|team|category|service|account|region|purchase``.
         Keys of ``job`` that are no job start with ``bucket:``. Job, team, category and
         account come from daily rollups; others from charges.
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from pathlib import Path
 
 from billing.aws import permissions
 from billing.aws.commitments import CostExplorerCommitments
+from billing.aws.export_files import S3ExportFiles
 from billing.aws.identity import (
     organisation_accounts,
     read_caller,
@@ -42,6 +44,8 @@ def call_everything(aws: Aws) -> None:
     commitments = CostExplorerCommitments(clients, clock=lambda: NOW)
     commitments.facts(["p5"], on("2026-04-01"), on("2026-04-10"))
     list(S3ObjectSource(clients).objects("models", ""))
+    exports = S3ExportFiles(clients, "s3://models", spool=Path())
+    exports.read(exports.files()[0])
     read_caller(clients, NOW)
     organisation_accounts(clients)
     try_permissions(clients, PAYER, "us-east-1")
