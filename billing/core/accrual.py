@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import lru_cache
 
 from billing.core.attribution import TagKeys, split_by_job
 from billing.core.charges import CostCategory
 from billing.core.fleet import Lifecycle
 from billing.core.money import Money, Rate
 from billing.core.periods import Period, start_of
+from billing.core.priced import quantities
 from billing.core.prices import Price, PriceKey, Purchase
 from billing.core.usage import ResourceKind, TagSpan, UsageInterval
 
@@ -33,18 +33,6 @@ _HOUR = timedelta(hours=1) // _MICROSECOND
 _DAY = 24 * _HOUR
 _EPOCH_DAY = date(1970, 1, 1)
 _EPOCH = start_of(_EPOCH_DAY)
-_PURCHASES = {
-    Lifecycle.ON_DEMAND: Purchase.ON_DEMAND,
-    Lifecycle.SPOT: Purchase.SPOT,
-    Lifecycle.CAPACITY_BLOCK: Purchase.CAPACITY_BLOCK,
-}
-#: Performance that has a price, and how much of it comes with the volume.
-_INCLUDED = {
-    "ebs:gp3:iops": 3000,
-    "ebs:gp3:throughput": 125,
-    "ebs:io1:iops": 0,
-    "ebs:io2:iops": 0,
-}
 
 Prices = Mapping[PriceKey, Sequence[Price]]
 #: A `CellKey` while sums are made: job, account, day number, whether it is a volume,
@@ -113,15 +101,6 @@ class Accrued:
     cells: tuple[AccruedCell, ...] = ()
     unknown: tuple[Unpriced, ...] = ()
     free: tuple[str, ...] = ()
-
-
-def price_keys(interval: UsageInterval) -> tuple[PriceKey, ...]:
-    """Return the keys of every price that an interval may need.
-
-    An instance has one, a volume one for its size and one for each performance
-    beyond what is included.
-    """
-    return tuple(key for key, _ in quantities(interval))
 
 
 def billed_end(interval: UsageInterval, now: datetime) -> datetime:
@@ -332,48 +311,6 @@ def missing_reason(key: PriceKey) -> str:
     if key.purchase is Purchase.CAPACITY_BLOCK:
         return CAPACITY_BLOCK_REASON
     return NO_PRICE_REASON
-
-
-def quantities(interval: UsageInterval) -> tuple[tuple[PriceKey, int], ...]:
-    """Return each price key of an interval with how many units of it are used."""
-    return _quantities(
-        interval.kind,
-        interval.lifecycle,
-        (interval.region, interval.zone, interval.shape),
-        (interval.platform, interval.tenancy),
-        (interval.size_gib, interval.iops, interval.throughput_mibps),
-    )
-
-
-@lru_cache(maxsize=65_536)
-def _quantities(
-    kind: ResourceKind,
-    lifecycle: Lifecycle,
-    place: tuple[str, str, str],
-    terms: tuple[str, str],
-    sizes: tuple[int, int | None, int | None],
-) -> tuple[tuple[PriceKey, int], ...]:
-    """Return what `quantities` does; fleets hold few shapes and many intervals."""
-    region, zone, shape = place
-    if kind is ResourceKind.INSTANCE:
-        purchase = _PURCHASES[lifecycle]
-        key = PriceKey(
-            region=region,
-            product=shape,
-            purchase=purchase,
-            platform=terms[0],
-            tenancy=terms[1],
-            zone=zone if purchase is Purchase.SPOT else "",
-        )
-        return ((key, 1),)
-    found = []
-    for suffix, amount in zip(("", ":iops", ":throughput"), sizes, strict=True):
-        product = f"ebs:{shape}{suffix}"
-        has_price = not suffix or product in _INCLUDED
-        units = (amount or 0) - _INCLUDED.get(product, 0)
-        if has_price and units > 0:
-            found.append((PriceKey(region=region, product=product), units))
-    return tuple(found)
 
 
 def _cell(interval: UsageInterval, job: str, day: int, currency: str) -> _Cell:

@@ -11,8 +11,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
-from billing.core.accrual import Prices, missing_reason, quantities, rate_at
+from billing.core.accrual import Prices, missing_reason, rate_at
 from billing.core.money import USD, Money, Rate
+from billing.core.priced import quantities
 from billing.core.prices import PriceKey
 from billing.core.usage import UsageInterval
 

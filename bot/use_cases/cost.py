@@ -10,13 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from billing.core.accrual import price_keys
 from billing.core.attribution import TagKeys, job_of, nearest, normalise_job
 from billing.core.charges import BUCKET_PREFIX, Bucket
 from billing.core.errors import GpucostError
 from billing.core.gpus import gpu_count
 from billing.core.money import USD, Money, Rate, total
 from billing.core.periods import DAY, Period
+from billing.core.priced import price_keys
 from billing.core.usage import ResourceKind, TagSpan, UsageInterval
 from billing.ports import BillLedger, Freshness
 from bot.use_cases.groups import Part, by_day, grouped

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 
-from billing.core.accrual import price_keys
 from billing.core.charges import Source
 from billing.core.fleet import FleetObservation, ScopeFailure
 from billing.core.periods import DAY, Period, day_of, previous_month
+from billing.core.priced import price_keys
 from billing.core.prices import PriceKey, Purchase
 from billing.core.usage import UsageInterval
 from billing.ingest import import_costs, observe_fleet, refresh_prices

@@ -16,7 +16,6 @@ from billing.core.accrual import (
     Unpriced,
     accrue,
     billed_end,
-    price_keys,
 )
 from billing.core.attribution import TagKeys, normalise_job
 from billing.core.charges import (
@@ -38,6 +37,7 @@ from billing.core.periods import (
     month_start,
     start_of,
 )
+from billing.core.priced import price_keys
 from billing.core.prices import Purchase
 from billing.core.usage import TagSpan, UsageInterval
 from billing.ports import BillLedger, CostCellOfDay, NeedsExportError

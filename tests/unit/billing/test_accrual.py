@@ -10,12 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from billing.core.accrual import Accrued, accrue, price_keys
+from billing.core.accrual import Accrued, accrue
 from billing.core.attribution import TagKeys
 from billing.core.charges import CostCategory
 from billing.core.fleet import Lifecycle
 from billing.core.money import MixedCurrencyError, Money, Rate, total
 from billing.core.periods import Period
+from billing.core.priced import price_keys
 from billing.core.prices import Price, PriceKey, Purchase
 from billing.core.usage import EndBasis, TagSpan, UsageInterval
 from tests.builders import (
