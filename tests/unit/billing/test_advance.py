@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from billing.core.advance import Changes, advance
-from billing.core.fleet import FleetObservation, Instance, InstanceState, Lifecycle
-from billing.core.usage import EndBasis, TagSpan, UsageInterval
+from billing.core.fleet import InstanceState, Lifecycle
+from billing.core.usage import EndBasis
 from tests.builders import (
     ACCOUNT,
     at,
@@ -23,36 +19,10 @@ from tests.builders import (
     make_volume,
     make_volume_interval,
 )
-
-if TYPE_CHECKING:
-    from datetime import datetime
+from tests.fakes.history import History
 
 STOPPED = InstanceState.STOPPED
 TERMINATED = InstanceState.TERMINATED
-
-
-class History:
-    """A ledger of intervals and tags in two dictionaries."""
-
-    def __init__(self) -> None:
-        self.intervals: dict[tuple[str, datetime], UsageInterval] = {}
-        self.tags: dict[tuple[str, str, datetime], TagSpan] = {}
-
-    def see(self, observation: FleetObservation) -> Changes:
-        open_tags = [span for span in self.tags.values() if span.valid_to is None]
-        changes = advance(self.intervals.values(), open_tags, observation)
-        for interval in (*changes.opened, *changes.extended, *changes.ended):
-            self.intervals[interval.resource_id, interval.started_at] = interval
-        for span in (*changes.tags_closed, *changes.tags_opened):
-            self.tags[span.resource_id, span.key, span.valid_from] = span
-        return changes
-
-    def of(self, resource_id: str) -> list[UsageInterval]:
-        return [
-            found
-            for key, found in sorted(self.intervals.items())
-            if key[0] == resource_id
-        ]
 
 
 def test_running_instance_opens_an_interval_at_its_launch() -> None:
@@ -339,65 +309,3 @@ def test_older_observation_than_applied_is_ignored() -> None:
 
     assert advance([known], [], older) == Changes()
     assert advance([], [], older, applied_at=at("2026-11-30T08:30Z")) == Changes()
-
-
-states = st.sampled_from(
-    [InstanceState.PENDING, InstanceState.RUNNING, STOPPED, TERMINATED]
-)
-minutes = st.integers(min_value=0, max_value=300)
-
-
-@st.composite
-def fleets(draw: st.DrawFn) -> list[Instance]:
-    """Draw a few instances in any state, some repeated by a shifting page."""
-    found = []
-    for number in range(draw(st.integers(min_value=0, max_value=5))):
-        launched = at("2026-11-30T00:00Z") + timedelta(minutes=draw(minutes))
-        ended = launched + timedelta(minutes=draw(minutes))
-        instance = make_instance(
-            resource_id=f"i-{number % 4}",
-            state=draw(states),
-            launched=launched,
-            ended=ended if draw(st.booleans()) else None,
-            tags={"job-id": draw(st.sampled_from(["a", "b"]))},
-        )
-        found += [instance] * draw(st.integers(min_value=1, max_value=2))
-    return found
-
-
-@settings(max_examples=80)
-@given(st.lists(fleets(), min_size=1, max_size=4), st.randoms())
-def test_order_within_a_poll_and_repeated_polls_do_not_matter(
-    polls: list[list[Instance]], random: object
-) -> None:
-    once, again = History(), History()
-
-    for number, fleet in enumerate(polls):
-        observed = at("2026-11-30T06:00Z") + timedelta(minutes=5 * number)
-        shuffled = list(fleet)
-        random.shuffle(shuffled)  # type: ignore[attr-defined]
-        once.see(make_observation(*fleet, observed=observed))
-        again.see(make_observation(*shuffled, observed=observed))
-        assert again.see(make_observation(*shuffled, observed=observed)) == Changes()
-
-    assert once.intervals == again.intervals
-    assert once.tags == again.tags
-
-
-@settings(max_examples=80)
-@given(st.lists(fleets(), min_size=1, max_size=4))
-def test_intervals_of_a_resource_never_overlap_and_one_is_open(
-    polls: list[list[Instance]],
-) -> None:
-    history = History()
-
-    for number, fleet in enumerate(polls):
-        observed = at("2026-11-30T06:00Z") + timedelta(minutes=5 * number)
-        history.see(make_observation(*fleet, observed=observed))
-
-    for resource_id in {key[0] for key in history.intervals}:
-        found = history.of(resource_id)
-        assert all(one.ended_at is not None for one in found[:-1])
-        assert all(
-            one.ended_at is None or one.ended_at >= one.started_at for one in found
-        )
