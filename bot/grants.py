@@ -21,7 +21,7 @@ from joserfc.jwk import KeySet, OKPKey
 from billing.core.errors import GpucostError
 from billing.core.money import Money
 from billing.core.prices import Purchase
-from bot.secrets import load_or_create_key
+from bot.secrets import KEY_BYTES, load_or_create_key
 from policies.core.approvals import Envelope
 from policies.core.grants import Grant
 
@@ -36,7 +36,17 @@ class InvalidGrantError(GpucostError):
 
     code = "invalid_grant"
     exit_code = 3
-    hint = "`gpucost approval show ID` prints the grant of an approved request"
+    hint = "`gpucost approval show ID --format json` prints the grant of a request"
+
+
+class BadKeyError(GpucostError):
+    """A file of the key ring holds no key; nothing is signed or verified with it."""
+
+    code = "bad_key"
+    hint = "restore it from a backup, or move it away"
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path.name!r} must hold {KEY_BYTES} bytes in hexadecimal")
 
 
 class GrantKeys:
@@ -94,8 +104,18 @@ class GrantKeys:
 
 
 def _key(path: Path) -> OKPKey:
-    """Derive the key pair of a secret file; its id is its public thumbprint."""
-    return OKPKey.derive_key(load_or_create_key(path), ALGORITHM, auto_kid=True)
+    """Derive the key pair of a secret file; its id is its public thumbprint.
+
+    Raises:
+        BadKeyError: A key that is cut short could be guessed.
+    """
+    try:
+        secret = load_or_create_key(path)
+    except ValueError as error:
+        raise BadKeyError(path) from error
+    if len(secret) != KEY_BYTES:
+        raise BadKeyError(path)
+    return OKPKey.derive_key(secret, ALGORITHM, auto_kid=True)
 
 
 def _claims(grant: Grant) -> Mapping[str, Any]:

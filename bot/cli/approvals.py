@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from bot.cli.options import (
+    GRANT_VARIABLE,
     ConfigOption,
     HoursOption,
     InstanceTypeOption,
@@ -157,7 +158,10 @@ def deny(
 
 @approval.command()
 def verify(
-    grant: Annotated[str, typer.Option(help="The grant that a launcher was shown.")],
+    grant: Annotated[
+        str,
+        typer.Option(envvar=GRANT_VARIABLE, help="The grant of an approved request."),
+    ],
     job: Annotated[str, typer.Option(help="Job id the launch has.")],
     instance_type: InstanceTypeOption,
     count: Annotated[int, typer.Option(help="Instances to start now.")],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from bot.cli.options import (
+    GRANT_VARIABLE,
     ConfigOption,
     HoursOption,
     InstanceTypeOption,
@@ -35,9 +36,7 @@ RequesterOption = Annotated[
 ]
 GrantOption = Annotated[
     str,
-    typer.Option(
-        envvar="GPUCOST_GRANT", help="Use this grant instead of asking for one."
-    ),
+    typer.Option(envvar=GRANT_VARIABLE, help="Use this grant, ask for none."),
 ]
 TimeoutOption = Annotated[
     str, typer.Option(help="How long to wait for a decision; 0s asks once.")

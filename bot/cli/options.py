@@ -21,6 +21,8 @@ SinceOption = Annotated[
 UntilOption = Annotated[
     str, typer.Option("--until", help="Last UTC billing day, exclusive; default now.")
 ]
+#: Where `gpucost run` puts the grant, for what it starts.
+GRANT_VARIABLE = "GPUCOST_GRANT"
 InstanceTypeOption = Annotated[str, typer.Option(help="Such as p5.48xlarge.")]
 HoursOption = Annotated[str, typer.Option(help="Planned productive hours of the run.")]
 PurchaseOption = Annotated[str, typer.Option(help="on-demand, spot, …")]

@@ -14,7 +14,7 @@ import pytest
 from joserfc import jws
 from joserfc.jwk import OctKey
 
-from bot.grants import GrantKeys, InvalidGrantError
+from bot.grants import BadKeyError, GrantKeys, InvalidGrantError
 from policies.core.approvals import RequestState
 from policies.core.grants import Grant, grant_of
 from tests.builders_policies import NOW, make_request
@@ -75,6 +75,18 @@ def test_a_token_of_a_deleted_key_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(InvalidGrantError, match="not signed by this installation"):
         GrantKeys(tmp_path).read(old)
+
+
+@pytest.mark.parametrize("name", ["grant.key", "grant.key.old"])
+@pytest.mark.parametrize("content", ["", "ab" * 31, "no key", "ab" * 32 + " x"])
+def test_a_file_without_a_whole_key_is_named(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    token = GrantKeys(tmp_path).sign(_grant())
+    (tmp_path / name).write_text(content)
+
+    with pytest.raises(BadKeyError, match=f"'{name}' must hold 32 bytes"):
+        GrantKeys(tmp_path).read(token)
 
 
 def _altered(token: str, **changes: object) -> str:

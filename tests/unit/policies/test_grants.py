@@ -17,12 +17,14 @@ from policies.core.grants import (
     Grant,
     Launch,
     Observed,
+    StartedLaunch,
     Usage,
     covers,
     crowded,
     disowned,
     drift,
     grant_of,
+    usage_of,
 )
 from tests.builders_policies import NOW, make_request, make_rule
 
@@ -205,3 +207,55 @@ def test_what_is_covered_never_leaves_the_envelope(
         assert 1 <= count <= 4 - running
         assert 0 < hours <= 72
         assert used < 288
+
+
+def _started(count: int, now: datetime) -> StartedLaunch:
+    return StartedLaunch(
+        launch_id=1,
+        count=count,
+        started_at=now,
+        last_at=now,
+        lease_until=now + timedelta(minutes=2),
+    )
+
+
+def _heard(one: StartedLaunch, now: datetime) -> StartedLaunch:
+    return replace(one, last_at=now, lease_until=now + timedelta(minutes=2))
+
+
+@st.composite
+def _histories(draw: st.DrawFn) -> list[tuple[str, int, int]]:
+    """Draw what happens to a job: starts, ends, deaths, each some time later."""
+    events = st.tuples(
+        st.sampled_from(["start", "start", "end", "die"]),
+        st.integers(0, 4),  # how many instances, or which launch
+        st.integers(0, 1800),  # minutes
+    )
+    return draw(st.lists(events, max_size=30))
+
+
+@given(_histories())
+def test_no_history_of_restarts_passes_what_was_approved(
+    history: list[tuple[str, int, int]],
+) -> None:
+    """Whatever dies or restarts: never more at once, and no start without hours left."""
+    grant, now = _grant(), NOW
+    launches: list[StartedLaunch] = []
+    alive: set[int] = set()
+    for event, number, minutes in history:
+        now += timedelta(minutes=minutes)
+        launches = [
+            _heard(one, now) if i in alive else one for i, one in enumerate(launches)
+        ]
+        usage = usage_of(launches, now=now, system_now=now)
+        if event == "start":
+            if covers(grant, _launch(count=number), usage, now) is None:
+                alive.add(len(launches))
+                launches.append(_started(number, now))
+                assert usage.instance_hours < 288
+        elif number in alive:
+            alive.discard(number)
+            if event == "end":
+                launches[number] = replace(launches[number], ended_at=now)
+
+        assert sum(launches[i].count for i in alive) <= 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from dataclasses import dataclass
 from datetime import timedelta
@@ -216,6 +217,30 @@ def test_signals_reach_the_command(shell: Shell) -> None:
     )
 
     assert shell.runs(*SMALL, script=script).code == 9
+
+
+def test_a_hangup_that_is_ignored_is_ignored_by_the_command_too(shell: Shell) -> None:
+    script = (
+        "import signal\n"
+        "assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN\n"
+        "os.kill(os.getppid(), signal.SIGHUP)\n"
+    )
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        ran = shell.runs(*SMALL, script=script)
+        after = signal.getsignal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+    assert (ran.code, after) == (0, signal.SIG_IGN)
+
+
+def test_signals_are_our_own_again_once_the_command_ended(shell: Shell) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+
+    shell.runs(*SMALL)
+
+    assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_a_command_that_a_signal_ends_leaves_with_the_shells_code(shell: Shell) -> None:
