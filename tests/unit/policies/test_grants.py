@@ -160,6 +160,7 @@ def test_only_an_approved_request_has_a_grant(state: RequestState) -> None:
     assert f"is {state.value}" in (disowned(_grant(), request) or "")
 
 
+# C094
 def test_a_grant_is_disowned_when_the_record_says_otherwise() -> None:
     grant, request = _grant(), _approved()
     envelope = replace(request.envelope, count=400)
