@@ -118,11 +118,12 @@ class Reader:
         return f"{count} rows of type {kind!r} have no {lacks} that can be read"
 
     def roll_up(self) -> None:
-        """Sum lines into cells."""
+        """Sum lines into cells; the month is that of the day, so it is no key."""
+        keys = ", ".join(key for key in KEYS if key != "period")
         tags = "".join(f", tag_{number}" for number in range(len(self.tags)))
         self._run(f"""
             CREATE TEMP TABLE cell AS
-            SELECT {", ".join(KEYS)}{tags}, SUM(billed) AS billed,
+            SELECT {keys}{tags}, ANY_VALUE(period) AS period, SUM(billed) AS billed,
               SUM(effective) AS effective,
               CASE WHEN COUNT(listed) = COUNT(*) THEN SUM(listed) END AS listed,
               CASE WHEN COUNT(quantity) = COUNT(*) THEN SUM(quantity) END AS quantity,

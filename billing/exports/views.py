@@ -116,6 +116,7 @@ def _focus(table: Table) -> dict[str, str]:
     is_bought = f"{category} = 'Purchase' AND {cell.text('CommitmentDiscountId')} <> ''"
     provider = cell.text("ProviderName", "ServiceProviderName")
     final = cell.text("InvoiceId")
+    usage_type = cell.text("x_UsageType", "SkuMeter")
     record = f"""CASE
     WHEN {cell.text("ChargeClass")} = 'Correction' AND {billed} < 0
       AND {category} <> 'Credit' THEN 'Refund'
@@ -135,10 +136,10 @@ def _focus(table: Table) -> dict[str, str]:
         "ends": f"CASE WHEN {category} = 'Usage' THEN {end} END",
         "region": cell.text("RegionId"),
         "service": cell.text("ServiceName"),
-        "usage_type": cell.text("x_UsageType", "SkuMeter"),
+        "usage_type": usage_type,
         "record_type": record,
         "pricing": cell.text("PricingCategory"),
-        "hint": cell.text("ServiceCategory"),
+        "hint": f"CASE WHEN {usage_type} IS NULL THEN {cell.text('ServiceCategory')} END",
         "unit": f"CASE WHEN {is_usage} THEN {cell.text('ConsumedUnit')} END",
         "currency": cell.text("BillingCurrency"),
         "is_final": f"{final} IS NOT NULL",

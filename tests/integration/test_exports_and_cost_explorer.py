@@ -7,16 +7,19 @@ import tempfile
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from sqlalchemy import text
 
 from billing.core.charges import Source
 from billing.core.money import Money, total
 from billing.core.periods import DAY
 from billing.ingest import import_costs
 from billing.ledger.check import ledger_problems
+from billing.ledger.imports import ImportSupersededError, SqlImports
 from bot.unit_of_work import SqlStore, StoreSettings
 from tests.builders import ACCOUNT, day, make_charge, usd
 from tests.builders_exports import aged, focus_row, ingest, write_csv
@@ -25,6 +28,7 @@ from tests.fakes.sources import InMemoryCostSource
 
 if TYPE_CHECKING:
     from billing.core.charges import Charge
+    from billing.ports import ImportReport
 
 CE, EXPORTS = Source.COST_EXPLORER, Source.EXPORTS
 DAYS = tuple(day(f"2026-09-0{number}") for number in range(1, 5))
@@ -128,6 +132,32 @@ def test_an_import_of_nothing_but_exported_days_changes_nothing(
 
     assert (report.state, report.charges) == ("done", 0)
     assert _sums(store) == {DAYS[0]: Money(7)}
+
+
+def test_a_period_is_replaced_for_every_account_or_for_none(
+    store: SqlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = "999999999999"
+    file = tmp_path / "focus.csv"
+    rows = [focus_row(SubAccountId=one, BilledCost="1.00") for one in (ACCOUNT, other)]
+    ingest(store, write_csv(file, rows))
+    swap = SqlImports.swap
+
+    def breaks(self: SqlImports, import_id: int, *rest: Any) -> ImportReport:
+        report = swap(self, import_id, *rest)
+        if report.account == other:
+            raise ImportSupersededError(import_id)
+        return report
+
+    monkeypatch.setattr(SqlImports, "swap", breaks)
+    rows = [row | {"BilledCost": "5.00"} for row in rows]
+    found = ingest(store, write_csv(file, rows))
+
+    assert {one.state for one in found.imports} == {"failed"}
+    assert _sums(store)[DAYS[0]] == usd("2")
+    with store.read() as unit:
+        staged = unit.session.execute(text("SELECT count(*) FROM charge_staging"))
+        assert staged.scalar_one() == 0
 
 
 def _delivered(folder: Path) -> Path:
