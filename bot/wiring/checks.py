@@ -36,6 +36,7 @@ def doctor_checks(application: Application) -> Sequence[Check]:
         ("tags", _tags),
         ("Slack", _slack),
         ("policies", _policies),
+        ("exports", _exports),
         ("imports", _imports),
         ("configuration", _unused_settings),
     )
@@ -218,6 +219,14 @@ def _policies(application: Application) -> Sequence[Check]:
         f"{len(policies)} loaded" if policies else "none: GPUCOST_POLICIES is not set"
     )
     return [Check(name="policies", ok=True if policies else None, message=message)]
+
+
+def _exports(application: Application) -> Sequence[Check]:
+    if not application.settings.config.exports:
+        return []
+    from bot.wiring.exports import export_checks  # noqa: PLC0415 - one check's own
+
+    return export_checks(application.settings, application.aws.export_files)
 
 
 def _unused_settings(application: Application) -> Sequence[Check]:

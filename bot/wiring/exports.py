@@ -8,9 +8,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from billing.core.charges import Source
+from billing.core.errors import GpucostError
 from billing.core.fleet import ScopeFailure
-from billing.core.periods import DAY, day_of
+from billing.core.periods import DAY, day_of, rfc3339
 from billing.exports import EngineLimits, ExportFolder, import_exports
+from billing.exports.delivery import find_deliveries
 from billing.exports.headers import ExportFormat
 from billing.ingest.complete import advance_billed_through
 from billing.ports import ExportFiles
@@ -18,7 +20,7 @@ from bot.ports import Store
 from bot.settings import Settings
 from bot.settings.sections import ExportSection
 from bot.use_cases.ingest import Reach
-from bot.views.answers import IngestOutcome
+from bot.views.answers import Check, IngestOutcome
 from bot.wiring.parts import started_at, tag_keys
 
 SPOOL = "spool"
@@ -75,6 +77,35 @@ def read_exports(
         errors=(*found.errors, *_unusable(sections)),
         notes=found.notes,
     )
+
+
+def export_checks(settings: Settings, open_bucket: OpenBucket) -> Sequence[Check]:
+    """Say of every configured export what lies there, without reading any table."""
+    return [
+        _check(one, _place(one.location, settings.config.data_dir, open_bucket))
+        for one in settings.config.exports
+        if one.engine == "duckdb"
+    ]
+
+
+def _check(section: ExportSection, place: ExportFiles) -> Check:
+    name = f"export {section.location}"
+    try:
+        found = find_deliveries(place)
+    except (GpucostError, OSError) as error:
+        fix = (
+            "correct exports[].location, or allow s3:ListBucket and s3:GetObject there"
+        )
+        return Check(name=name, ok=False, message=str(error), fix=fix)
+    problem = next((text for _, text in found.problems), "")
+    if problem:
+        fix = "wait for the delivery to end, or copy the whole of it"
+        return Check(name=name, ok=False, message=problem, fix=fix)
+    newest = max(found.deliveries, key=lambda one: one.delivered_at)
+    months = sorted({f"{one.period:%Y-%m}" for one in found.deliveries if one.period})
+    reach = f"{months[0]} to {months[-1]}" if months else "no manifest"
+    delivered = rfc3339(newest.delivered_at.replace(microsecond=0))
+    return Check(name=name, ok=True, message=f"{reach}, delivered {delivered}")
 
 
 def _place(location: str, spool: Path, open_bucket: OpenBucket) -> ExportFiles:
