@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
+from billing.core.charges import Source
 from billing.core.money import Money, Rate
 from billing.core.periods import rfc3339
 from billing.ports import ImportReport
@@ -246,11 +247,15 @@ def ingest_text(outcome: IngestOutcome) -> str:
 
 def _import_figures(report: ImportReport) -> str:
     parts = [f"{report.charges} charges, {report.total}"]
+    is_export = report.source is Source.EXPORTS
     if report.control_total is not None:
-        parts.append(f"AWS's own total {report.control_total}")
+        own = "the files' own total" if is_export else "AWS's own total"
+        parts.append(f"{own} {report.control_total}")
     if report.difference is not None and report.difference.nanos:
-        parts.append(f"difference {report.difference}")
-    parts.append(f"{report.requests} requests, {report.request_cost}")
+        # Each line was rounded once, so below a cent this is all that rounding did.
+        parts.append(f"difference {report.difference.text()}")
+    if not is_export:
+        parts.append(f"{report.requests} requests, {report.request_cost}")
     return "; ".join(parts)
 
 
