@@ -5,9 +5,10 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import json
 import os
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,10 +32,13 @@ ACCOUNT_A = "012345678901"
 ACCOUNT_B = "210987654321"
 #: Long after every period that tests deliver.
 LATER = datetime(2026, 11, 30, 18, tzinfo=UTC)
+#: Files are delivered then, each a second after the one before.
+DELIVERED = datetime(2026, 11, 20, tzinfo=UTC)
 KEYS = TagKeys()
 LIMITS = EngineLimits(memory="256MB", threads=1)
 
 Row = dict[str, str]
+_seconds = itertools.count()
 
 
 def focus_row(day: str = "2026-09-01", **over: str) -> Row:
@@ -103,7 +107,7 @@ def write_csv(path: Path, rows: Sequence[Row]) -> Path:
     content = text.getvalue().encode()
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
-    return path
+    return delivered(path)
 
 
 def write_parquet(
@@ -118,13 +122,17 @@ def write_parquet(
         f" header = true)) TO '{path}' (FORMAT parquet)"
     )
     table.unlink()
-    return path
+    return delivered(path)
 
 
 def write_manifest(path: Path, **content: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content), encoding="utf-8")
-    return path
+    return delivered(path)
+
+
+def delivered(path: Path) -> Path:
+    return aged(path, DELIVERED + timedelta(seconds=next(_seconds)))
 
 
 def aged(path: Path, instant: datetime) -> Path:

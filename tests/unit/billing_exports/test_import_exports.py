@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 from datetime import UTC, date, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -18,15 +19,13 @@ from tests.builders_exports import (
     LATER,
     aged,
     cur_row,
+    delivered,
     focus_row,
     ingest,
     write_csv,
     write_manifest,
 )
 from tests.fakes.ledger import InMemoryLedgerStore
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WINDOW = (date(2026, 9, 1), date(2026, 10, 1))
 
@@ -50,6 +49,10 @@ def _deliver(root: Path, *parts: list[dict[str, str]], execution: str = "") -> P
         dataFiles=[f"s3://bill/gpu/{name}" for name in names],
     )
     return root
+
+
+def _copied(file: Path, folder: Path) -> Path:
+    return Path(shutil.copyfile(file, folder / file.name))
 
 
 def _row(billed: str, **over: str) -> dict[str, str]:
@@ -226,10 +229,10 @@ def test_periods_out_of_reach_are_left_alone(tmp_path: Path) -> None:
     assert len(within.imports) == 1
 
 
-def test_a_file_of_several_months_is_a_period_each() -> None:
+def test_a_file_of_real_rows_is_imported_to_the_nano(tmp_path: Path) -> None:
     store = InMemoryLedgerStore()
 
-    found = ingest(store, DATA / "focus_1_0.csv")
+    found = ingest(store, delivered(_copied(DATA / "focus_1_0.csv", tmp_path)))
 
     billed = total(one.total for one in found.imports)
     control = total(one.control_total for one in found.imports if one.control_total)
