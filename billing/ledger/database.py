@@ -176,6 +176,11 @@ def open_database(url: str, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Databa
     return Database(engine, busy_timeout_s=busy_timeout_s)
 
 
+def for_reading(engine: Engine) -> Engine:
+    """Return the same engine for transactions that only read and wait for no writer."""
+    return engine.execution_options(**{_UNIT: _READ})
+
+
 def named(text: str) -> GpucostError:
     """Return our own error for what a driver said, without its parameters."""
     if any(sign in text for sign in _BUSY_SIGNS):

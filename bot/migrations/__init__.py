@@ -16,6 +16,7 @@ from alembic.util import CommandError
 from sqlalchemy import Connection, Engine, text
 
 from billing.core.errors import GpucostError
+from billing.ledger.database import for_reading
 
 _HERE = Path(__file__).parent
 _LOCK = 7_305_229  # Any number, the same in every release.
@@ -48,7 +49,7 @@ def head() -> str:
 
 def current(engine: Engine) -> str | None:
     """Return the database's schema version; None for an empty database."""
-    with engine.connect() as connection:
+    with for_reading(engine).connect() as connection:
         return MigrationContext.configure(connection).get_current_revision()
 
 

@@ -121,6 +121,18 @@ def test_the_schema_of_a_newer_release_is_left_alone(database: Database) -> None
         assert "newer gpucost" in told.value.hint
 
 
+def test_the_version_is_read_while_somebody_writes(database_url: str) -> None:
+    writer = open_database(database_url)
+    migrations.upgrade(writer.engine)
+    reader = open_database(database_url, busy_timeout_s=0.1)
+
+    with writer.write():
+        migrations.check(reader.engine)
+
+    reader.close()
+    writer.close()
+
+
 def test_two_processes_that_upgrade_at_once_do_it_once(database_url: str) -> None:
     failures: list[BaseException] = []
     barrier = threading.Barrier(3)
