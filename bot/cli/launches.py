@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -18,9 +19,15 @@ from bot.cli.options import (
 from bot.cli.output import DENIED, PENDING, USAGE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from billing.core.errors import GpucostError
     from bot.settings import Settings
     from bot.wiring.launcher import Wish
+
+
+#: An import may hold the database for longer than one wait of five seconds.
+BUSY_TRIES = 6
 
 
 class WhenDown(StrEnum):
@@ -109,15 +116,28 @@ def _started(config: str, settings: Settings, wish: Wish, when_down: WhenDown) -
     from bot.wiring.application import open_application
     from bot.wiring.launcher import DOWN, Launcher, NotStartedError, run_unrecorded
 
-    try:
+    def attempt() -> int:
         with open_application(config) as application:
             return Launcher(desk=application.desk, say=_say).run(wish)
+
+    try:
+        return _patiently(attempt)
     except DOWN as error:
         if when_down is WhenDown.CLOSED:
             advice = "nothing can be checked; --when-down open starts it unchecked"
             raise NotStartedError(f"{error}: {advice}") from error
         _say(f"{error}")
         return run_unrecorded(settings, wish, _say)
+
+
+def _patiently(attempt: Callable[[], int]) -> int:
+    """Try again while an import holds the database: nothing was started yet."""
+    from billing.ledger.database import DatabaseBusyError
+
+    for _ in range(BUSY_TRIES - 1):
+        with suppress(DatabaseBusyError):
+            return attempt()
+    return attempt()
 
 
 def _code_of(error: GpucostError) -> int:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from billing.ledger.database import DatabaseBusyError
+from bot.cli.launches import _patiently
 from bot.clock import system_now
 from tests.builders import NOW
 from tests.builders_cli import Office, Ran
@@ -273,6 +275,25 @@ def test_without_its_database_a_run_starts_where_that_was_chosen(
     assert "started without a check and without a record" in _last(ran)
     assert (other.code, shell.grant) == (3, None)
     assert "8 instances are more than the 2 approved" in _last(other)
+
+
+@pytest.mark.parametrize(("busy", "code"), [(0, 7), (5, 7), (6, None)])
+def test_a_busy_database_is_asked_again_for_a_while(
+    busy: int, code: int | None
+) -> None:
+    answers: list[int | None] = [*[None] * busy, 7]
+
+    def attempt() -> int:
+        answer = answers.pop(0)
+        if answer is None:
+            raise DatabaseBusyError
+        return answer
+
+    if code is None:
+        with pytest.raises(DatabaseBusyError):
+            _patiently(attempt)
+    else:
+        assert _patiently(attempt) == code
 
 
 def test_a_set_clock_never_stretches_a_grant_outside_a_sandbox(
