@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from tests.docs.stage import Stage
 
 #: The pages whose sessions are run; each begins with an empty database.
-PAGES = (ROOT / "docs" / "commands.md", ROOT / "docs" / "approvals.md")
+PAGES = tuple(
+    ROOT / "docs" / f"{name}.md" for name in ("commands", "approvals", "exports")
+)
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LEFT_OUT = "…"
 #: Ids of requests, and their grants, which the page cuts short: ``eyJhbGciOi…``.

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import pwd
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from deploy.sandbox.aws import AwsSandbox, World
@@ -59,6 +60,22 @@ policies:
     for: 30m
 """
 
+#: The bill of October as a FOCUS export, delivered after the month was over.
+EXPORT = """\
+BillingPeriodStart,ChargePeriodStart,ChargePeriodEnd,SubAccountId,ProviderName,\
+ChargeCategory,PricingCategory,ServiceName,RegionId,x_UsageType,BilledCost,EffectiveCost,\
+ListCost,BillingCurrency,ConsumedQuantity,ConsumedUnit,Tags
+2026-10-01,2026-10-05T00:00:00Z,2026-10-06T00:00:00Z,123456789012,AWS,\
+Usage,Standard,Amazon Elastic Compute Cloud,us-east-1,BoxUsage:p5.48xlarge,2641.92,\
+2641.92,2641.92,USD,48,Hrs,"{""job-id"": ""job-123""}"
+2026-10-01,2026-10-05T00:00:00Z,2026-10-06T00:00:00Z,123456789012,AWS,\
+Usage,Standard,Amazon FSx,us-east-1,Lustre-Storage,35.50,\
+35.50,36.00,USD,100,GB-Mo,"{""job-id"": ""job-123""}"
+2026-10-01,2026-10-01T00:00:00Z,2026-11-01T00:00:00Z,123456789012,AWS,\
+Tax,,Amazon Elastic Compute Cloud,,,20.00,20.00,20.00,USD,,,
+"""
+DELIVERED = datetime(2026, 11, 5, tzinfo=UTC).timestamp()
+
 BROKEN = """\
 policies:
   - {name: approve-large-runs, kind: approval, over: $100,000, approvers: ["@leads"]}
@@ -88,6 +105,8 @@ def set_up(folder: Path, sandbox: AwsSandbox) -> Stage:
     )
     (folder / "policies.yaml").write_text(POLICIES, encoding="utf-8")
     (folder / "broken.yaml").write_text(BROKEN, encoding="utf-8")
+    (folder / "focus.csv").write_text(EXPORT, encoding="utf-8")
+    os.utime(folder / "focus.csv", (DELIVERED, DELIVERED))
     environment = sandbox.environment() | {
         "GPUCOST_CONFIG": str(folder / "gpucost.yaml"),
         "GPUCOST_POLICIES": str(folder / "policies.yaml"),
