@@ -42,7 +42,8 @@ _DECIDED = {
 }
 _NEXT = {
     RequestState.APPROVED: (
-        "It may be launched now, within what is described here and nothing else."
+        "It may be launched now with `gpucost run`, within what is described here and"
+        " nothing else."
     ),
     RequestState.DENIED: "Nothing is launched. Ask again with a changed plan.",
     RequestState.EXPIRED: "Nobody decided in time, so nothing is launched. Ask again.",

@@ -97,7 +97,8 @@ Approved: job-123, 32 x p5.48xlarge, up to $40,000.00 over 24 hours
 ------
 # Approved: up to $40,000.00 over 24 hours
 :white_check_mark: *Approved* by <@U0ADA> at 30 Nov 2026 16:00 UTC
-It may be launched now, within what is described here and nothing else.
+It may be launched now with `gpucost run`, within what is described here and nothing
+   else.
 | *Job* `job-123`
 | *What* 32 x `p5.48xlarge`, on demand, in `us-east-1`
 | *How long* 24 hours
