@@ -6,14 +6,14 @@ Knows only the ledger's port; what is read is decided elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 from billing.core.attribution import TagKeys
 from billing.core.charges import Charge, DayControl, Source
 from billing.core.errors import GpucostError
 from billing.core.fleet import ScopeFailure
-from billing.core.money import USD, Money, total
+from billing.core.money import Money, total
 from billing.core.periods import DAY
 from billing.exports.delivery import Delivery
 from billing.exports.errors import ExportCurrencyError, ImbalancedExportError
@@ -23,6 +23,8 @@ SOURCE = Source.EXPORTS
 #: Raised when the same files would be read to other charges.
 READING = "1"
 _EQUAL_READS_ENOUGH = 2
+#: Code of the ledger's error for an import that a newer one took the place of.
+_SUPERSEDED = "import_superseded"
 
 Batch = Sequence[tuple[int, Sequence[DayControl]]]
 
@@ -46,16 +48,20 @@ class Recorder:
     errors: list[ScopeFailure] = field(default_factory=list)
     read: dict[str, date] = field(default_factory=dict)
     _reports: list[ImportReport] = field(default_factory=list)
+    #: account -> its import on the way, with the days it was begun for.
+    _open: dict[str, tuple[int, Sequence[date]]] = field(default_factory=dict)
 
     def begin(self, accounts: Sequence[str], days: Sequence[date]) -> dict[str, int]:
         """Open an import for some days of each account."""
         with self.store.write() as unit:
-            return {
+            begun = {
                 account: unit.ledger.begin_import(
                     SOURCE, account, days[0], days[-1] + DAY, self.now
                 )
                 for account in accounts
             }
+        self._open = {account: (number, days) for account, number in begun.items()}
+        return begun
 
     def stage(self, pages: Sequence[tuple[int, Sequence[Charge]]]) -> None:
         """Store pages of imports out of sight, in a transaction of their own."""
@@ -70,6 +76,7 @@ class Recorder:
                 unit.ledger.swap(import_id, controls, self.now)
                 for import_id, controls in batch
             ]
+        self._open = {}
         for report in reports:
             self._keep(report)
             self._is_read(report.account, report.since)
@@ -86,7 +93,15 @@ class Recorder:
         with self.store.write() as unit:
             unit.ledger.note_equal_reads(SOURCE, _controls(young), self.now)
             for account, held in sorted(by_account.items()) if is_told else ():
-                self._close(unit.ledger, self._report(account, held, "unchanged"))
+                billed = total((day.billed for day in held), held[0].billed.currency)
+                report = self._report(account, [day.day for day in held], "unchanged")
+                zero = Money.zero(billed.currency)
+                self._close(
+                    unit.ledger,
+                    replace(
+                        report, total=billed, control_total=billed, difference=zero
+                    ),
+                )
 
     def failed(
         self,
@@ -94,16 +109,24 @@ class Recorder:
         held: Sequence[StoredDay],
         error: GpucostError | OSError,
     ) -> None:
-        """Record a delivery that was not taken, for every account that it would change."""
+        """Record a delivery that was not taken, for every account that it would change.
+
+        Imports on the way are closed. One that a newer import took the place of has
+        nothing to record: the newer one reads the same.
+        """
         is_refused = isinstance(error, ImbalancedExportError | ExportCurrencyError)
+        code = getattr(error, "code", "unreadable_export")
         message = f"export {delivery.name}: {error}"
-        for account in sorted({day.account for day in held}):
-            mine = [day for day in held if day.account == account]
+        days = {account: list(began) for account, (_, began) in self._open.items()}
+        for day in held if code != _SUPERSEDED else ():
+            days.setdefault(day.account, []).append(day.day)
+        for account in sorted(days):
             state = "rejected" if is_refused else "failed"
+            report = self._report(account, days[account], state, message=message)
             with self.store.write() as unit:
-                report = self._report(account, mine, state, message=message)
                 self._close(unit.ledger, report)
-        self._fail("", getattr(error, "code", "unreadable_export"), message)
+        self._open = {}
+        self._fail("", code, message)
 
     def unreadable(self, name: str, error: object) -> None:
         """Record a place or a manifest that cannot be used."""
@@ -124,20 +147,17 @@ class Recorder:
         return tuple(sorted(self._reports, key=lambda one: (one.account, one.since)))
 
     def _report(
-        self, account: str, held: Sequence[StoredDay], state: str, *, message: str = ""
+        self, account: str, days: Sequence[date], state: str, *, message: str = ""
     ) -> ImportReport:
-        currency = held[0].billed.currency if held else USD
-        billed = total((day.billed for day in held), currency)
-        is_equal = state == "unchanged"
         return ImportReport(
             source=SOURCE,
             account=account,
-            since=min(day.day for day in held),
-            until=max(day.day for day in held) + DAY,
+            since=min(days),
+            until=max(days) + DAY,
             charges=0,
-            total=billed if is_equal else Money.zero(currency),
-            control_total=billed if is_equal else None,
-            difference=Money.zero(currency) if is_equal else None,
+            total=Money.zero(),
+            control_total=None,
+            difference=None,
             requests=0,
             request_cost=Money.zero(),
             state=state,
@@ -145,10 +165,13 @@ class Recorder:
         )
 
     def _close(self, ledger: BillLedger, report: ImportReport) -> None:
-        import_id = ledger.begin_import(
-            SOURCE, report.account, report.since, report.until, self.now
-        )
-        ledger.close_import(report, import_id, self.now)
+        """Close the account's import on the way, or one that is made for it."""
+        number, _ = self._open.get(report.account, (None, ()))
+        if number is None:
+            number = ledger.begin_import(
+                SOURCE, report.account, report.since, report.until, self.now
+            )
+        ledger.close_import(report, number, self.now)
         self._keep(report)
 
     def _is_read(self, account: str, first: date) -> None:

@@ -17,6 +17,7 @@ from sqlalchemy import text
 from billing.core.charges import Source
 from billing.core.money import Money, total
 from billing.core.periods import DAY
+from billing.exports.engine import Reader
 from billing.ingest import import_costs
 from billing.ledger.check import ledger_problems
 from billing.ledger.imports import ImportSupersededError, SqlImports
@@ -27,6 +28,8 @@ from tests.builders_store import AUDIT_KEY, begin, controls_of, import_charges
 from tests.fakes.sources import InMemoryCostSource
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from billing.core.charges import Charge
     from billing.ports import ImportReport
 
@@ -158,6 +161,33 @@ def test_a_period_is_replaced_for_every_account_or_for_none(
     with store.read() as unit:
         staged = unit.session.execute(text("SELECT count(*) FROM charge_staging"))
         assert staged.scalar_one() == 0
+
+
+def test_a_reading_that_a_newer_one_overtook_leaves_the_newer_alone(
+    store: SqlStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "focus.csv"
+    rows = [focus_row(SubAccountId=ACCOUNT, BilledCost="1.00")]
+    ingest(store, write_csv(file, rows))
+    newer: list[int] = []
+    cells = Reader.cells
+
+    def overtaken(reader: Reader, *rest: Any) -> Iterator[list[tuple[Any, ...]]]:
+        with store.write() as unit:
+            newer.append(unit.ledger.begin_import(EXPORTS, ACCOUNT, *SEPTEMBER, NOW))
+        return cells(reader, *rest)
+
+    monkeypatch.setattr(Reader, "cells", overtaken)
+    rows = [row | {"BilledCost": "5.00"} for row in rows]
+    found = ingest(store, write_csv(file, rows))
+
+    assert found.errors[0].code == "import_superseded"
+    assert _sums(store)[DAYS[0]] == usd("1")
+    charges = [_charge(DAYS[0], 7)]
+    with store.write() as unit:
+        unit.ledger.stage(newer[0], charges)
+        report = unit.ledger.swap(newer[0], controls_of(charges), NOW)
+    assert report.state == "done"
 
 
 def _delivered(folder: Path) -> Path:
