@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import cache
 from typing import Any
 
 from sqlalchemy import bindparam, func, insert, or_, select, update
@@ -285,7 +286,8 @@ def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:
         yield ids[start : start + _IDS_MAX]
 
 
-def _tags() -> Any:  # noqa: ANN401 - a select of five columns
+@cache
+def _tags() -> Any:  # noqa: ANN401 - a select of five columns, built once
     columns = _TAG.c
     return select(
         columns.resource_id,
@@ -342,7 +344,8 @@ def _renamed(values: Mapping[str, Any]) -> dict[str, Any]:
     return {f"b_{name}": value for name, value in values.items()}
 
 
-def _intervals() -> Any:  # noqa: ANN401 - a select of _COLUMNS
+@cache
+def _intervals() -> Any:  # noqa: ANN401 - a select of _COLUMNS, built once
     return select(*(_INTERVAL.c[name] for name in _COLUMNS))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
+from functools import cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, case, func, literal, select
@@ -217,6 +218,7 @@ _INSTANCE_USAGE = frozenset(
 )
 
 
+@cache
 def _from_rollup(by: str) -> Select[Any]:
     columns = _ROLLUP.c
     query = _grouped(
@@ -227,6 +229,7 @@ def _from_rollup(by: str) -> Select[Any]:
     return query.select_from(_ROLLUP)
 
 
+@cache
 def _from_charges(by: str) -> Select[Any]:
     columns = _CHARGE.c
     is_credit = columns.category.in_(sorted(CREDIT_CATEGORIES))

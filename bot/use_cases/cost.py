@@ -83,7 +83,7 @@ def ask_cost(
         by=question.by,
         unattributed=None if job else _untagged(read, question),
         stale=tuple(stale),
-        freshness=tuple(ledger.freshness()),
+        freshness=tuple(read.freshness),
         provisional_unknown=tuple(one.text for one in read.accrued.unknown),
         job=job,
         team=record.team if record else question.team,

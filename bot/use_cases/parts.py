@@ -40,7 +40,7 @@ from billing.core.periods import (
 from billing.core.priced import price_keys
 from billing.core.prices import Purchase
 from billing.core.usage import TagSpan, UsageInterval
-from billing.ports import BillLedger, CostCellOfDay, NeedsExportError
+from billing.ports import BillLedger, CostCellOfDay, Freshness, NeedsExportError
 from bot.use_cases.groups import Part
 from bot.use_cases.pricing import PriceBook
 
@@ -101,6 +101,7 @@ class Gathered:
     ledger: BillLedger
     period: Period
     through: Mapping[str, datetime]
+    freshness: Sequence[Freshness]
     bill_days: frozenset[tuple[str, date]]
     accrued: Accrued
     intervals: Sequence[UsageInterval]
@@ -139,17 +140,18 @@ def gather(
 ) -> Gathered:
     """Read what a window and its filter need, once."""
     period = window(question, now)
-    through = ledger.billed_through()
+    through, freshness = ledger.billed_through(), ledger.freshness()
+    unbilled = _unbilled(freshness, period, through)
     job = normalise_job(question.job)
     teams = {} if job else {one.job: one.team for one in ledger.job_records()}
     intervals = [
         one
-        for one in ledger.intervals(_unbilled(ledger, period, through), job=job or None)
+        for one in ledger.intervals(unbilled, job=job or None)
         if question.account in {"", one.account}
     ]
     ids = {one.resource_id for one in intervals} | {one.parent_id for one in intervals}
     tags = ledger.tags(sorted(ids - {""}), keys=keys.job)
-    bill_days = _bill_days(ledger, period, through, now)
+    bill_days = _bill_days(ledger, _open_part(freshness, period, through), through, now)
     counted = [one for one in intervals if _counts(one, period, bill_days, now)]
     wanted = {key for one in counted for key in price_keys(one)}
     accrued = accrue(
@@ -165,6 +167,7 @@ def gather(
         ledger=ledger,
         period=period,
         through=through,
+        freshness=freshness,
         bill_days=bill_days,
         accrued=_of_question(
             accrued, question, job=job, teams=teams, bill_days=bill_days
@@ -178,7 +181,7 @@ def gather(
 
 
 def _unbilled(
-    ledger: BillLedger, period: Period, through: Mapping[str, datetime]
+    freshness: Sequence[Freshness], period: Period, through: Mapping[str, datetime]
 ) -> Period:
     """Return the part of a period that may be provisional in some account.
 
@@ -187,11 +190,22 @@ def _unbilled(
     """
     watched = {
         one.account
-        for one in ledger.freshness()
+        for one in freshness
         if one.source is Source.INVENTORY and one.account
     }
     since = min(
         (through.get(one, period.start) for one in watched), default=period.start
+    )
+    return Period(min(max(since, period.start), period.end), period.end)
+
+
+def _open_part(
+    freshness: Sequence[Freshness], period: Period, through: Mapping[str, datetime]
+) -> Period:
+    """Return the part of a period in which some account's bill is not complete."""
+    billed = {one.account for one in freshness if one.source is not Source.INVENTORY}
+    since = min(
+        (through.get(one, period.start) for one in billed if one), default=period.start
     )
     return Period(min(max(since, period.start), period.end), period.end)
 
