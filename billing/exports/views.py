@@ -57,6 +57,20 @@ class Cells:
             found.append(f"{cast}({cell} AS {AMOUNT})")
         return _first(found, _NO_AMOUNT)
 
+    def entry(self, column_name: str, key: str) -> str:
+        """Return one text of a map, or of JSON in a text."""
+        found = []
+        for column in self.table.columns(column_name):
+            if self.table.types[column].startswith("MAP("):
+                value = f"{quoted(column)}[{literal(key)}]"
+            else:
+                path = literal(f'$."{key}"')
+                value = f"JSON_EXTRACT_STRING(TO_JSON({quoted(column)}), {path})"
+                if self.table.types[column] == "VARCHAR":
+                    value = f"JSON_EXTRACT_STRING({quoted(column)}, {path})"
+            found.append(f"NULLIF({value}, '')")
+        return _first(found, _NO_TEXT)
+
     def instant(self, name: str) -> str:
         """Return an instant in UTC."""
         found = [
@@ -161,8 +175,13 @@ def _cur(table: Table) -> dict[str, str]:
     is_usage = f"{kind} IN ('Usage', 'DiscountedUsage', 'SavingsPlanCoveredUsage')"
     is_split = cell.text("splitLineItem/ParentResourceId")
     listed = cell.amount("pricing/publicOnDemandCost", lenient=True)
-    service = cell.text(
-        "product/ProductName", "product/servicename", "lineItem/ProductCode"
+    service = _first(
+        [
+            cell.text("product/ProductName"),
+            cell.entry("product", "product_name"),
+            cell.text("product/servicename", "lineItem/ProductCode"),
+        ],
+        _NO_TEXT,
     )
     return {
         # Rows of split cost allocation repeat their parents' cost as weights.
@@ -219,8 +238,17 @@ def _effective(cell: Cells, kind: str, billed: str) -> str:
         f"{plan}NetSavingsPlanEffectiveCost", f"{plan}SavingsPlanEffectiveCost"
     )
     discounted = cell.amount(f"{reserved}NetEffectiveCost", f"{reserved}EffectiveCost")
-    total = cell.amount(f"{plan}TotalCommitmentToDate")
-    used = cell.amount(f"{plan}UsedCommitment")
+    left = (
+        f"({cell.amount(f'{plan}TotalCommitmentToDate')}"
+        f" - {cell.amount(f'{plan}UsedCommitment')})"
+    )
+    net, gross = (
+        cell.amount(f"lineItem/{name}")
+        for name in ("NetUnblendedCost", "UnblendedCost")
+    )
+    # Commitments are told before discounts: what is left gets those of the fee.
+    unused_plan = f"""CASE WHEN {net} IS NULL OR {net} = {gross} OR {gross} = 0 THEN {left}
+      ELSE CAST(CAST({left} AS DOUBLE) * ({net} / {gross}) AS {AMOUNT}) END"""
     fee, recurring = (
         cell.amount(f"{reserved}Net{name}", f"{reserved}{name}")
         for name in ("UnusedAmortizedUpfrontFeeForBillingPeriod", "UnusedRecurringFee")
@@ -231,6 +259,6 @@ def _effective(cell: Cells, kind: str, billed: str) -> str:
     return f"""CASE {kind}
     WHEN 'SavingsPlanCoveredUsage' THEN {covered}
     WHEN 'DiscountedUsage' THEN {discounted}
-    WHEN 'SavingsPlanRecurringFee' THEN {total} - {used}
+    WHEN 'SavingsPlanRecurringFee' THEN {unused_plan}
     WHEN 'RIFee' THEN {unused}
     ELSE CASE WHEN {_commitment(cell, kind)} THEN 0 ELSE {billed} END END"""

@@ -49,6 +49,38 @@ def test_a_savings_plan_counts_what_was_used_and_what_was_not(tmp_path: Path) ->
     assert {one.job for one in charges} == {"job-1", ""}
 
 
+def test_what_a_plan_left_unused_gets_the_discount_of_its_fee(tmp_path: Path) -> None:
+    fee = cur_row("SavingsPlanRecurringFee") | {
+        "lineItem/UnblendedCost": "2.00", "lineItem/NetUnblendedCost": "1.50",
+        f"{SP}TotalCommitmentToDate": "2.00", f"{SP}UsedCommitment": "1.20",
+    }  # fmt: skip
+    file = write_csv(tmp_path / "a.csv", [fee])
+
+    assert _sums(charges_in(file)) == ("1.50", "0.60")
+
+
+@pytest.mark.parametrize("kind", ["json", "map", "struct"])
+def test_the_service_is_named_by_the_product(tmp_path: Path, kind: str) -> None:
+    row = cur_row() | {"product": '{"product_name": "Amazon FSx", "region": "x"}'}
+    casts = {
+        "map": "CAST(CAST(product AS JSON) AS MAP(VARCHAR, VARCHAR))",
+        "struct": "{'product_name': 'Amazon FSx', 'region': 'x'}",
+    }
+    if kind == "json":
+        file = write_csv(tmp_path / "a.csv", [row])
+    else:
+        file = write_parquet(tmp_path / "a.parquet", [row], {"product": casts[kind]})
+
+    assert charges_in(file)[0].service == "Amazon FSx"
+
+
+def test_rows_without_a_type_are_refused(tmp_path: Path) -> None:
+    file = write_csv(tmp_path / "a.csv", [cur_row("")])
+
+    with pytest.raises(IncompleteExportError, match="rows without a type"):
+        charges_in(file)
+
+
 def test_fees_paid_up_front_are_cash_not_cost(tmp_path: Path) -> None:
     # C046
     hours = [
