@@ -196,6 +196,17 @@ def _basis(estimate: Estimate | None) -> str:
     )
 
 
+def asks_for(request: ApprovalRequest, plan: EstimateRequest) -> bool:
+    """Tell whether a request is of exactly this plan."""
+    envelope = request.envelope
+    return (
+        envelope.job, envelope.instance_type, envelope.count, envelope.hours,
+        envelope.purchase, envelope.region,
+    ) == (
+        plan.job, plan.instance_type, plan.count, plan.hours, plan.purchase, plan.region,
+    )  # fmt: skip
+
+
 def _idempotency_key(ask: Ask) -> str:
     plan = ask.plan
     parts = (

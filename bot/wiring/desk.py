@@ -23,6 +23,7 @@ from bot.use_cases.approvals import (
     UnknownRequestError,
     VoteOutcome,
     VoteRefusedError,
+    asks_for,
     cancel,
     committed_cost,
     expire_due,
@@ -167,6 +168,17 @@ class ApprovalDesk:
         except SlackFailedError as error:
             # It is filed; that nobody may decide it shows when somebody tries.
             log.warning("approvers_not_looked_up", code=error.code)
+
+    def standing(self, plan: EstimateRequest, requester: str) -> ApprovalRequest | None:
+        """Return an approval that still covers a plan of somebody; asks nobody.
+
+        Slack is not needed: a restart must not wait for it.
+        """
+        who = remember(self.store, email=requester.strip().lower())
+        with self.store.read() as unit:
+            approved = unit.journal.requests(state=RequestState.APPROVED)
+        same = (one for one in approved if one.requester == who and asks_for(one, plan))
+        return next((one for one in same if self.grants.has_room(one, plan)), None)
 
     def file_from_cli(
         self, plan: EstimateRequest, *, requester: str, reason: str

@@ -128,10 +128,9 @@ class Launcher:
 
     def _approved(self, wish: Wish) -> str:
         """Return the grant of an approved request for a plan, waiting for the decision."""
-        request = self.desk.file_from_cli(
-            wish.plan,
-            requester=wish.requester or caller_email(self.desk.settings),
-            reason=wish.reason,
+        requester = wish.requester or caller_email(self.desk.settings)
+        request = self.desk.standing(wish.plan, requester) or self.desk.file_from_cli(
+            wish.plan, requester=requester, reason=wish.reason
         )
         if request.state is RequestState.PENDING:
             self.say(f"{request.request_id} waits for approval")
@@ -181,16 +180,21 @@ class Launcher:
 
     def _stay(self, child: Child, launch_id: int) -> int:
         """Stay beside a command until it ends, saying that it runs."""
+        told = False
         while (code := child.wait(self.pace.beat_s)) is None:
-            self._quietly(lambda: self.grants.beat(launch_id))
+            beaten = self._quietly(lambda: self.grants.beat(launch_id), told=told)
+            told = not beaten
         return code
 
-    def _quietly(self, record: Callable[[], object]) -> None:
-        """Write a record; one that cannot be written changes nothing that happens."""
+    def _quietly(self, record: Callable[[], object], *, told: bool = False) -> bool:
+        """Write a record; one that cannot be written is told, and changes nothing."""
         try:
             record()
         except GpucostError as error:
-            self.say(f"this could not be put on record: {error}")
+            if not told:
+                self.say(f"this could not be put on record: {error}")
+            return False
+        return True
 
 
 # ---------------------------------------------------------------------- when it is down

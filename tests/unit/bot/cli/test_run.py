@@ -132,6 +132,22 @@ def test_a_restart_needs_no_second_approval(shell: Shell) -> None:
     assert len(shell.requests()) == 1
 
 
+def test_a_restart_does_not_need_slack(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shell.runs(*LARGE, "--timeout", "0s")
+    shell.decides("approve")
+    monkeypatch.setenv("SLACK_BOT_TOKEN", "xoxb-nobody-listens")
+    monkeypatch.setenv("SLACK_API_URL", f"{LOOPBACK}/api/")
+
+    again = shell.runs(*LARGE)
+    other = shell.runs(*LARGE, job="llm-2")
+
+    assert again.code == 0
+    assert (other.code, shell.grant) == (3, None)
+    assert _last(other).startswith("gpucost: not started: Slack could not be asked")
+
+
 def test_a_denied_run_is_asked_for_anew_and_not_started(shell: Shell) -> None:
     shell.runs(*LARGE, "--timeout", "0s")
     shell.decides("deny")
