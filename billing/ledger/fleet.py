@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import bindparam, func, insert, or_, select, update
+from sqlalchemy import bindparam, func, insert, or_, select, union_all, update
 from sqlmodel import Session
 
 from billing.core.advance import Changes, advance
@@ -98,26 +98,43 @@ class SqlFleet:
     ) -> Sequence[UsageInterval]:
         """Return intervals overlapping a period, by resource and start.
 
-        With a job: those of resources that ever carried its tag, and of what hangs on
-        them (volumes); which seconds count is for the caller to split by tag.
+        With a job: those of resources that carried its tag at some instant of the
+        period, and of what hangs on them (volumes); which seconds count is for the
+        caller to split by tag.
         """
+        if job is not None:
+            return self._intervals_of_job(period, job)
         query = _intervals().where(
             _INTERVAL.c.started_at < period.end,
             or_(_INTERVAL.c.ended_at.is_(None), _INTERVAL.c.ended_at > period.start),
         )
-        if job is not None:
-            tagged = select(_TAG.c.resource_id).where(
-                _TAG.c.folded == normalise_job(job),
-                _TAG.c.folded_key.in_([fold_key(key) for key in self._tag_keys.job]),
-            )
-            query = query.where(
-                or_(
-                    _INTERVAL.c.resource_id.in_(tagged),
-                    _INTERVAL.c.parent_id.in_(tagged),
-                )
-            )
         query = query.order_by(_INTERVAL.c.resource_id, _INTERVAL.c.started_at)
         return [_interval(row) for row in self._session.connection().execute(query)]
+
+    def _intervals_of_job(self, period: Period, job: str) -> Sequence[UsageInterval]:
+        """Return what a job's resources and their volumes ran in a period.
+
+        One part for each way in and kind of end, so that each is one index's range: a
+        job of a year has thousands of resources and intervals that are history.
+        """
+        tagged = select(_TAG.c.resource_id).where(
+            _TAG.c.folded == normalise_job(job),
+            _TAG.c.folded_key.in_([fold_key(key) for key in self._tag_keys.job]),
+            _TAG.c.valid_from < period.end,
+            or_(_TAG.c.valid_to.is_(None), _TAG.c.valid_to > period.start),
+        )
+        ends = (_INTERVAL.c.ended_at.is_(None), _INTERVAL.c.ended_at > period.start)
+        parts = [
+            _intervals().where(
+                _INTERVAL.c.started_at < period.end, end, way.in_(tagged)
+            )
+            for way in (_INTERVAL.c.resource_id, _INTERVAL.c.parent_id)
+            for end in ends
+        ]
+        rows = self._session.connection().execute(union_all(*parts))
+        # A volume with a tag of its own comes both ways.
+        found = {(one.resource_id, one.started_at): one for one in map(_interval, rows)}
+        return [found[key] for key in sorted(found)]
 
     def tags(
         self, resource_ids: Sequence[str], *, keys: Sequence[str] | None = None

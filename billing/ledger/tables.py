@@ -225,7 +225,8 @@ class UsageIntervalRow(Row, table=True):
         ),
         UniqueConstraint("resource_id", "started_at"),
         Index(None, "ended_at"),
-        Index(None, "parent_id"),
+        Index(None, "resource_id", "ended_at"),
+        Index(None, "parent_id", "ended_at"),
     )
 
     interval_id: int | None = serial()

@@ -151,7 +151,7 @@ def gather(
     ]
     ids = {one.resource_id for one in intervals} | {one.parent_id for one in intervals}
     tags = ledger.tags(sorted(ids - {""}), keys=keys.job)
-    bill_days = _bill_days(ledger, _open_part(freshness, period, through), through, now)
+    bill_days = _bill_days(ledger, freshness, period, through, now)
     counted = [one for one in intervals if _counts(one, period, bill_days, now)]
     wanted = {key for one in counted for key in price_keys(one)}
     accrued = accrue(
@@ -199,17 +199,6 @@ def _unbilled(
     return Period(min(max(since, period.start), period.end), period.end)
 
 
-def _open_part(
-    freshness: Sequence[Freshness], period: Period, through: Mapping[str, datetime]
-) -> Period:
-    """Return the part of a period in which some account's bill is not complete."""
-    billed = {one.account for one in freshness if one.source is not Source.INVENTORY}
-    since = min(
-        (through.get(one, period.start) for one in billed if one), default=period.start
-    )
-    return Period(min(max(since, period.start), period.end), period.end)
-
-
 def _counts(
     interval: UsageInterval,
     period: Period,
@@ -226,7 +215,11 @@ def _counts(
 
 
 def _bill_days(
-    ledger: BillLedger, period: Period, through: Mapping[str, datetime], now: datetime
+    ledger: BillLedger,
+    freshness: Sequence[Freshness],
+    period: Period,
+    through: Mapping[str, datetime],
+    now: datetime,
 ) -> frozenset[tuple[str, date]]:
     """Return open days for which the bill so far speaks, because nobody watched.
 
@@ -234,22 +227,33 @@ def _bill_days(
     side that saw more instance hours counts, for the whole account, never both.
     """
     watched = ledger.watched_since()
+    # Where the inventory began before the bill's open part there is nothing to ask.
+    doubtful = {
+        (one.source, one.account)
+        for one in freshness
+        if one.source in {Source.COST_EXPLORER, Source.EXPORTS}
+        and not _is_watched(
+            watched.get(one.account), through.get(one.account, period.start)
+        )
+    }
     open_days: dict[str, list[date]] = {}
-    bill = [
-        stored
-        for source in (Source.COST_EXPLORER, Source.EXPORTS)
-        for stored in ledger.stored_days(source, *_days(period))
-    ]
-    for stored in bill:
-        began = watched.get(stored.account)
-        is_watched = began is not None and start_of(stored.day) >= began
-        if not is_watched and not _is_complete(stored.account, stored.day, through):
-            open_days.setdefault(stored.account, []).append(stored.day)
+    for source in sorted({source for source, _ in doubtful}):
+        for stored in ledger.stored_days(source, *_days(period)):
+            if (
+                (source, stored.account) in doubtful
+                and not _is_watched(watched.get(stored.account), start_of(stored.day))
+                and not _is_complete(stored.account, stored.day, through)
+            ):
+                open_days.setdefault(stored.account, []).append(stored.day)
     return frozenset(
         (account, day)
         for account, days in open_days.items()
         for day in _better_billed(ledger, account, days, now)
     )
+
+
+def _is_watched(began: datetime | None, instant: datetime) -> bool:
+    return began is not None and began <= instant
 
 
 def _better_billed(
