@@ -6,28 +6,38 @@ cost; nothing is kept that could disagree with them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from billing.core.attribution import TagKeys, normalise_job
 from billing.core.estimate import EstimateRequest, NoPriceError
+from billing.core.gpus import is_gpu_type
 from billing.core.money import Money
+from billing.core.periods import Period
 from bot.ports import Store, UnitOfWork
-from bot.use_cases.cost import ask_cost
+from bot.use_cases.cost import ask_cost, jobs_now
 from bot.use_cases.estimate import BadPlanError, estimate_run
 from bot.use_cases.parts import CostQuestion
 from bot.use_cases.pricing import PriceBook
+from policies.core.approvals import RequestState
 from policies.core.grants import (
     Grant,
     Launch,
+    Observed,
     StartedLaunch,
     Usage,
     covers,
     crowded,
     disowned,
+    drift,
+    grant_of,
     usage_of,
 )
+
+#: Instances that the inventory has not seen for longer may be gone.
+SEEN_WITHIN = timedelta(minutes=15)
 
 #: A launcher says this often that its command still runs …
 BEAT = timedelta(seconds=30)
@@ -56,6 +66,7 @@ class Coverage:
         reason: Why the launch is not covered; "" when it is.
         launch_id: Of the launch that was recorded; None when none was.
         is_crowded: It would be covered, were it not for launches that run now.
+        is_lapsed: It would be, were the job not running as nobody approved.
         running: Those launches.
     """
 
@@ -63,6 +74,7 @@ class Coverage:
     reason: str = ""
     launch_id: int | None = None
     is_crowded: bool = False
+    is_lapsed: bool = False
     running: tuple[StartedLaunch, ...] = ()
 
     @property
@@ -105,10 +117,13 @@ class Assessor:
         usage = self.usage(grant, launches, at)
         launch = launch_of(plan, self._high(plan))
         why = disowned(grant, request) or covers(grant, launch, usage, at.now)
+        is_crowded = why is not None and why == crowded(grant, launch, usage)
+        lapse = None if why else self._lapse(grant, at.now)
         return Coverage(
             request_id=grant.request_id,
-            reason=why or "",
-            is_crowded=why is not None and why == crowded(grant, launch, usage),
+            reason=why or lapse or "",
+            is_crowded=is_crowded,
+            is_lapsed=lapse is not None,
             running=tuple(one for one in launches if one.is_running(at.system)),
         )
 
@@ -139,6 +154,50 @@ class Assessor:
             stale=(),
             now=now,
         ).total
+
+    def _lapse(self, grant: Grant, now: datetime) -> str | None:
+        """Return how the job as the fleet shows it left what was approved for it.
+
+        All its live grants together cover what runs. What was not seen lately is
+        unknown, and counts for nothing.
+        """
+        job = normalise_job(grant.envelope.job)
+        shapes = self._running(job, now)
+        if not shapes:
+            return None
+        approved = self.unit.journal.requests(state=RequestState.APPROVED)
+        grants = {one.request_id: one for one in map(grant_of, approved) if one}
+        live = [
+            one.envelope
+            for one in {**grants, grant.request_id: grant}.values()
+            if normalise_job(one.envelope.job) == job and now < one.expires_at
+        ]
+        own = grant.envelope.instance_type
+        count = sum(one.count for one in live if one.instance_type == own)
+        whole = replace(grant, envelope=replace(grant.envelope, count=count))
+        others = shapes.keys() - {one.instance_type for one in live}
+        told = drift(whole, Observed(instance_types=others, count=shapes[own]))
+        return (
+            f"the grant lapsed: job {job!r} left it, {told}; ask again"
+            if told
+            else None
+        )
+
+    def _running(self, job: str, now: datetime) -> Counter[str]:
+        """Count the GPU instances that the inventory saw lately working for a job."""
+        ledger = self.unit.ledger
+        known = [
+            one
+            for one in ledger.intervals(Period(now, now), job=job)
+            if one.ended_at is None
+            and is_gpu_type(one.shape)
+            and one.last_seen_at > now - SEEN_WITHIN
+        ]
+        tags = ledger.tags(sorted({one.resource_id for one in known}))
+        holders = jobs_now(tags, self.keys)
+        return Counter(
+            one.shape for one in known if holders.get(one.resource_id) == job
+        )
 
 
 def start(

@@ -76,13 +76,16 @@ class GrantDesk:
         return read_token(self.keys, token)
 
     def has_room(self, request: ApprovalRequest, plan: EstimateRequest) -> bool:
-        """Tell whether a request still covers a plan, now or once others have ended."""
+        """Tell whether a request still covers a plan, now or once others have ended.
+
+        One that lapsed does: asking for the same again would not help.
+        """
         grant = grant_of(request)
         if grant is None:
             return False
         with self.store.read() as unit:
             found = self._assessor(unit).assess(grant, plan, self._at())
-        return found.is_covered or found.is_crowded
+        return found.is_covered or found.is_crowded or found.is_lapsed
 
     # ------------------------------------------------------------------ launching
 

@@ -23,7 +23,7 @@ from policies.core.approvals import ApprovalRequest, RequestState, Verdict
 from policies.core.grants import Grant, grant_of
 from tests.builders import NOW, REGION, make_price
 from tests.builders_policies import make_rule
-from tests.builders_use_cases import Company, costs
+from tests.builders_use_cases import Company, costs, runs
 from tests.fakes.directory import InMemoryDirectory, make_person
 
 if TYPE_CHECKING:
@@ -302,6 +302,55 @@ def test_a_job_that_cost_more_than_approved_is_not_started_again(
     told = launcher.starts(grant, hours=DAY).reason
 
     assert (said in told) if said else not told
+
+
+def _fleet(launcher: Launcher, *shapes: str, hours: float = 1) -> None:
+    """Let the inventory see instances of llm-1."""
+    company = Company(launcher.store, now=_after(hours))
+    company.is_watched(
+        *(
+            runs(f"i-{number}", job="llm-1", since=NOW, instance_type=shape)
+            for number, shape in enumerate(shapes)
+        )
+    )
+
+
+@pytest.mark.parametrize(
+    ("seen", "said"),
+    [
+        (["p5.48xlarge"] * 9, ""),
+        (["p5.48xlarge"] * 8 + ["m5.large"] * 3, ""),
+        (["p5.48xlarge"] * 10, "runs on 10 instances, approved are 8"),
+        (["p5.48xlarge", "p4d.24xlarge"], "runs on p4d.24xlarge"),
+    ],
+)
+def test_a_grant_lapses_once_its_job_runs_as_nobody_approved(
+    launcher: Launcher, seen: list[str], said: str
+) -> None:
+    grant = launcher.is_granted()
+    _fleet(launcher, *seen)
+
+    told = launcher.shows(grant, hours=1.1)
+
+    assert told.is_lapsed is bool(said)
+    assert said in told.reason
+
+
+def test_what_runs_under_all_grants_of_a_job_is_approved(launcher: Launcher) -> None:
+    grant = launcher.is_granted()
+    launcher.is_granted(replace(PLAN, instance_type="p4d.24xlarge", count=1))
+    launcher.is_granted(replace(PLAN, count=2))
+
+    _fleet(launcher, *["p5.48xlarge"] * 10, "p4d.24xlarge")
+
+    assert launcher.shows(grant, hours=1.1).is_covered
+
+
+def test_instances_not_seen_lately_make_no_grant_lapse(launcher: Launcher) -> None:
+    grant = launcher.is_granted()
+    _fleet(launcher, *["p5.48xlarge"] * 20)
+
+    assert launcher.shows(grant, hours=2).is_covered
 
 
 def test_launches_at_the_same_instant_never_pass_the_count(
