@@ -15,7 +15,13 @@ from typing import TYPE_CHECKING, Any
 import duckdb
 
 from billing.core.attribution import TagKeys
-from billing.exports import EngineLimits, ExportFolder, ExportOutcome, import_exports
+from billing.exports import (
+    EngineLimits,
+    ExportFolder,
+    ExportOutcome,
+    ExportScope,
+    import_exports,
+)
 from billing.exports.engine import open_reader
 from billing.exports.proof import prove
 from billing.exports.rows import ChargeMaker
@@ -165,9 +171,9 @@ def ingest(
     keys: TagKeys = KEYS,
     since: date | None = None,
     until: date | None = None,
+    full: bool = False,
 ) -> ExportOutcome:
     """Import places, each known by its own path."""
     places = [ExportFolder(root) for root in roots]
-    return import_exports(
-        places, store, keys, now=now, within=(since, until), limits=LIMITS
-    )
+    scope = ExportScope(since=since, until=until, is_full=full)
+    return import_exports(places, store, keys, now=now, scope=scope, limits=LIMITS)

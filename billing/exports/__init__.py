@@ -7,6 +7,12 @@ from __future__ import annotations
 
 from billing.exports.engine import EngineLimits
 from billing.exports.folder import ExportFolder
-from billing.exports.importing import ExportOutcome, import_exports
+from billing.exports.importing import ExportOutcome, ExportScope, import_exports
 
-__all__ = ["EngineLimits", "ExportFolder", "ExportOutcome", "import_exports"]
+__all__ = [
+    "EngineLimits",
+    "ExportFolder",
+    "ExportOutcome",
+    "ExportScope",
+    "import_exports",
+]

@@ -35,6 +35,30 @@ _ALWAYS = (date(2006, 1, 1), date(2200, 1, 1))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ExportScope:
+    """What of the deliveries to read.
+
+    Attributes:
+        since / until: Half-open range of days whose billing periods count; None: no bound.
+        is_full: Deliveries that are as they were too.
+        formats: Location -> the format that is expected there.
+    """
+
+    since: date | None = None
+    until: date | None = None
+    is_full: bool = False
+    formats: Mapping[str, ExportFormat] = field(default_factory=dict)
+
+    def holds(self, period: date | None) -> bool:
+        """Tell whether a billing period is in reach; an unknown one is."""
+        if period is None:
+            return True
+        return (self.until is None or period < self.until) and (
+            self.since is None or self.since < next_month(period)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExportOutcome:
     """What one reading of all places did.
 
@@ -54,42 +78,29 @@ def import_exports(
     keys: TagKeys,
     *,
     now: datetime,
-    within: tuple[date | None, date | None] = (None, None),
-    formats: Mapping[str, ExportFormat] | None = None,
+    scope: ExportScope | None = None,
     limits: EngineLimits | None = None,
     progress: Tell = lambda _: None,
 ) -> ExportOutcome:
-    """Read what was delivered anew.
-
-    ``within`` is the half-open range of days whose billing periods count; ``formats`` is
-    location -> the format that is expected there.
-    """
+    """Read what was delivered anew."""
     run = _Run(
         store=store,
         record=Recorder(store, now),
         keys=keys,
         now=now,
-        formats=formats or {},
+        scope=scope or ExportScope(),
         limits=limits or EngineLimits(),
         progress=progress,
     )
     for place in places:
         for delivery in run.find(place):
-            if _is_in_reach(delivery.period, *within):
+            if run.scope.holds(delivery.period):
                 run.take(delivery)
     return ExportOutcome(
         imports=run.record.finished(),
         errors=tuple(run.record.errors),
         notes=tuple(dict.fromkeys(run.notes)),
         read=run.record.read,
-    )
-
-
-def _is_in_reach(period: date | None, since: date | None, until: date | None) -> bool:
-    if period is None:
-        return True
-    return (until is None or period < until) and (
-        since is None or since < next_month(period)
     )
 
 
@@ -101,7 +112,7 @@ class _Run:
     record: Recorder
     keys: TagKeys
     now: datetime
-    formats: Mapping[str, ExportFormat]
+    scope: ExportScope
     limits: EngineLimits
     progress: Tell
     notes: list[str] = field(default_factory=list)
@@ -128,7 +139,7 @@ class _Run:
         days = self._stored(delivery.period)
         mark = mark_of(delivery, self.keys)
         same = [day for day in days if day.fingerprint == mark]
-        if same:
+        if same and not self.scope.is_full:
             for day in same:
                 self._claim(day.account, month_start(day.day), delivery)
             is_newest = self._newest[delivery.export] == (delivery.period or date.min)
@@ -142,7 +153,7 @@ class _Run:
                 open_reader([Path(path) for path in paths], self.limits) as reader,
             ):
                 reader.table.require(delivery.columns)
-                reader.table.expect(self.formats.get(delivery.place.location))
+                reader.table.expect(self.scope.formats.get(delivery.place.location))
                 self._read(delivery, reader, [Path(path) for path in paths], mine)
         except (GpucostError, OSError) as error:
             self.record.failed(delivery, mine, error)

@@ -324,5 +324,5 @@ def _days(name: str, broken: Sequence[object]) -> Check:
         name=name,
         ok=False,
         message=f"{len(broken)} days differ, first {first}",
-        fix="run `gpucost ingest --source cost-explorer --full`",
+        fix="run `gpucost ingest --full`",
     )

@@ -11,7 +11,7 @@ from billing.core.charges import Source
 from billing.core.errors import GpucostError
 from billing.core.fleet import ScopeFailure
 from billing.core.periods import DAY, day_of, rfc3339
-from billing.exports import EngineLimits, ExportFolder, import_exports
+from billing.exports import EngineLimits, ExportFolder, ExportScope, import_exports
 from billing.exports.delivery import find_deliveries
 from billing.exports.headers import ExportFormat
 from billing.ingest.complete import advance_billed_through
@@ -59,12 +59,16 @@ def read_exports(
         store,
         tag_keys(settings),
         now=now,
-        within=(reach.since, reach.until),
-        formats={
-            one.location: _FORMATS[one.format]
-            for one in usable
-            if "format" in one.model_fields_set
-        },
+        scope=ExportScope(
+            since=reach.since,
+            until=reach.until,
+            is_full=reach.is_full,
+            formats={
+                one.location: _FORMATS[one.format]
+                for one in usable
+                if "format" in one.model_fields_set
+            },
+        ),
         limits=EngineLimits(spool=spool),
         progress=progress,
     )

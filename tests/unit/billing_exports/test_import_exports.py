@@ -101,6 +101,16 @@ def test_what_is_as_it_was_is_not_read_again(tmp_path: Path) -> None:
     assert {day.equal_reads for day in store.ledger.days.values()} == {1}
 
 
+def test_a_full_reading_reads_what_is_as_it_was(tmp_path: Path) -> None:
+    store = InMemoryLedgerStore()
+    ingest(store, _deliver(tmp_path, [_row("10")]))
+
+    found = ingest(store, tmp_path, full=True)
+
+    assert [(one.state, one.charges) for one in found.imports] == [("done", 1)]
+    assert _billed(store) == {ACCOUNT_A: "10.00"}
+
+
 def test_other_job_tags_read_a_delivery_again(tmp_path: Path) -> None:
     store = InMemoryLedgerStore()
     rows = [_row("10", Tags='{"run": "r-1"}')]
