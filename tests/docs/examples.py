@@ -31,8 +31,9 @@ SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LEFT_OUT = "…"
 #: Ids of requests, and their grants, which the page cuts short: ``eyJhbGciOi…``.
 REQUEST = re.compile(r"apr-[0-9a-f]{10}|eyJ[\w-]+(?:(?:\.[\w-]+){2}|…)")
-#: What differs from run to run: pseudonyms, hashes, clocks, files.
+#: What differs from run to run, or release to release: pseudonyms, hashes, clocks, schemas.
 VOLATILE = (
+    (re.compile(r"\b0\d{3}\b"), "schema"),
     (re.compile(r"\bp-[0-9a-f]{8,}\b"), "p-…"),
     (re.compile(r"\b[0-9a-f]{64}\b"), "hash"),
     (re.compile(r"[+-]\d+ s from AWS"), "0 s from AWS"),
