@@ -130,6 +130,11 @@ class Reader:
               BOOL_AND(is_final) AS is_final, COUNT(*) AS lines
             FROM line WHERE skip IS NULL GROUP BY ALL""")  # noqa: S608 - names are ours
 
+    def cell_count(self) -> int:
+        """Return how many lines of the ledger the cells are, fees not yet spread."""
+        row = self._run("SELECT COUNT(*) FROM cell").fetchone()
+        return int(row[0]) if row else 0
+
     def cell_sums(self) -> Sequence[Row]:
         """Return period, lines, billed and effective of the cells."""
         return self._run("""

@@ -16,7 +16,11 @@ from billing.exports.errors import (
     ExportCurrencyError,
     ImbalancedExportError,
     IncompleteExportError,
+    UnreadableExportError,
 )
+
+#: More lines than this in one delivery are no bill by account, day and job.
+CELLS_MAX = 5_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +59,11 @@ def prove(reader: Reader, *, period: date | None, currency: str | None) -> Proof
         )
     found = _currency(kept, currency)
     reader.roll_up()
+    count = reader.cell_count()
+    if count > CELLS_MAX:
+        raise UnreadableExportError(
+            f"it would become {count} lines of the ledger, at most {CELLS_MAX} are taken"
+        )
     _check_sums(kept, reader.cell_sums())
     return Proof(currency=found, ends=ends, notes=_left_out(checks))
 

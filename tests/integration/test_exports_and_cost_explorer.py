@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -29,6 +30,7 @@ from tests.fakes.sources import InMemoryCostSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from billing.core.charges import Charge
     from billing.ports import ImportReport
@@ -161,6 +163,52 @@ def test_a_period_is_replaced_for_every_account_or_for_none(
     with store.read() as unit:
         staged = unit.session.execute(text("SELECT count(*) FROM charge_staging"))
         assert staged.scalar_one() == 0
+
+
+class _Killed(BaseException):
+    """The process ends here: nothing after it runs, nothing catches it."""
+
+
+class _Mortal:
+    """A store whose process is killed before or after the commit of its nth write."""
+
+    def __init__(self, store: SqlStore, writes: int, *, commits: bool) -> None:
+        self._store, self._left, self._commits = store, writes, commits
+
+    def read(self) -> AbstractContextManager[Any]:
+        return self._store.read()
+
+    @contextmanager
+    def write(self) -> Iterator[Any]:
+        self._left -= 1
+        with self._store.write() as unit:
+            yield unit
+            if self._left == 0 and not self._commits:
+                raise _Killed
+        if self._left == 0:
+            raise _Killed
+
+
+@pytest.mark.parametrize("commits", [False, True])
+@pytest.mark.parametrize("writes", [1, 2, 3])
+def test_a_kill_anywhere_leaves_the_old_delivery_or_the_new(
+    store: SqlStore, tmp_path: Path, writes: int, *, commits: bool
+) -> None:
+    other = "999999999999"
+    file = tmp_path / "focus.csv"
+    rows = [focus_row(SubAccountId=one, BilledCost="1.00") for one in (ACCOUNT, other)]
+    ingest(store, write_csv(file, rows))
+    write_csv(file, [row | {"BilledCost": "5.00"} for row in rows])
+
+    # Its writes: the imports begin, charges are staged, the period is swapped.
+    with pytest.raises(_Killed):
+        ingest(_Mortal(store, writes, commits=commits), file)
+
+    is_new = (writes, commits) == (3, True)
+    assert _sums(store)[DAYS[0]] == usd("10" if is_new else "2")
+    again = ingest(store, file)
+    assert {one.state for one in again.imports} == {"unchanged" if is_new else "done"}
+    assert _sums(store)[DAYS[0]] == usd("10")
 
 
 def test_a_reading_that_a_newer_one_overtook_leaves_the_newer_alone(

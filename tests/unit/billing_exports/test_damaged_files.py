@@ -120,6 +120,24 @@ def test_parquet_that_unpacks_without_end_is_refused(tmp_path: Path) -> None:
         charges_in(path)
 
 
+def test_a_bill_of_countless_lines_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("billing.exports.proof.CELLS_MAX", 1)
+    rows = [focus_row(), focus_row("2026-09-02")]
+
+    with pytest.raises(UnreadableExportError, match="become 2 lines of the ledger"):
+        charges_in(write_csv(tmp_path / "a.csv", rows))
+
+
+def test_an_amount_of_a_nested_type_is_refused(tmp_path: Path) -> None:
+    rows = [focus_row()]
+    path = write_parquet(tmp_path / "a.parquet", rows, {"BilledCost": "{'a': 1}"})
+
+    with pytest.raises(UnreadableExportError):
+        charges_in(path)
+
+
 def test_hostile_names_and_values_are_only_text(tmp_path: Path) -> None:
     nasty = "'; DROP VIEW line; --"
     row = focus_row(RegionId=nasty) | {'evil" FROM x; --': "1"}
