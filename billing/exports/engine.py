@@ -224,6 +224,7 @@ def open_reader(files: Sequence[Path], limits: EngineLimits) -> Iterator[Reader]
         settings = {
             "memory_limit": limits.memory, "threads": str(limits.threads),
             "temp_directory": spool, "max_temp_directory_size": limits.disk,
+            "enable_progress_bar": "false",  # It would go to stdout.
             "preserve_insertion_order": "false", "TimeZone": "UTC",
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
