@@ -26,6 +26,13 @@ class IncompleteExportError(IncompleteAnswerError):
         super().__init__(SOURCE, message)
 
 
+class EmptyExportError(IncompleteExportError):
+    """An export has no lines of an AWS bill; a month that just began may not."""
+
+    def __init__(self) -> None:
+        super().__init__("the export holds no lines of an AWS bill")
+
+
 class ExportCurrencyError(SourceUnavailableError):
     """An export holds a currency that is not the ledger's; nothing is ever converted."""
 

@@ -21,7 +21,7 @@ from billing.core.periods import month_start, next_month
 from billing.exports.cover import NO_DAYS, controls_of, covered_days
 from billing.exports.delivery import Delivery, find_deliveries
 from billing.exports.engine import EngineLimits, Reader, open_reader
-from billing.exports.errors import IncompleteExportError
+from billing.exports.errors import EmptyExportError, IncompleteExportError
 from billing.exports.headers import ExportFormat
 from billing.exports.proof import Proof, prove
 from billing.exports.record import Recorder, mark_of
@@ -156,7 +156,10 @@ class _Run:
                 reader.table.expect(self.scope.formats.get(delivery.place.location))
                 self._read(delivery, reader, [Path(path) for path in paths], mine)
         except (GpucostError, OSError) as error:
-            self.record.failed(delivery, mine, error)
+            if isinstance(error, EmptyExportError) and not mine:
+                self.notes.append(f"export {delivery.name}: {error}")
+            else:
+                self.record.failed(delivery, mine, error)
 
     def _stored(self, period: date | None) -> Sequence[StoredDay]:
         window = (period, next_month(period)) if period else _ALWAYS

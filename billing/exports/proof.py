@@ -13,6 +13,7 @@ from typing import Any
 
 from billing.exports.engine import Check, Reader
 from billing.exports.errors import (
+    EmptyExportError,
     ExportCurrencyError,
     ImbalancedExportError,
     IncompleteExportError,
@@ -41,6 +42,7 @@ def prove(reader: Reader, *, period: date | None, currency: str | None) -> Proof
     """Check the rows, roll them up, and hold the sums together.
 
     Raises:
+        EmptyExportError: There is nothing to prove.
         ExportCurrencyError: Rows are in more than one currency, or not the ledger's.
         IncompleteExportError: Rows lack an amount, or are of another month.
         ImbalancedExportError: The cells do not sum to the rows.
@@ -48,7 +50,7 @@ def prove(reader: Reader, *, period: date | None, currency: str | None) -> Proof
     checks = reader.checks()
     kept = [one for one in checks if not one.skip]
     if not kept:
-        raise IncompleteExportError("the export holds no lines of an AWS bill")
+        raise EmptyExportError
     if any(one.unknown or one.period is None for one in kept):
         raise IncompleteExportError(reader.unknown_sample())
     ends = {one.period: one.ends for one in kept if one.period is not None}

@@ -173,6 +173,31 @@ def test_a_delivery_that_cannot_be_read_changes_nothing(tmp_path: Path) -> None:
     assert found.errors[0].code == "unreadable_export"
 
 
+def test_a_month_without_lines_is_no_news_but_never_takes_lines_away(
+    tmp_path: Path,
+) -> None:
+    store, other = InMemoryLedgerStore(), [_row("1", ProviderName="Oracle")]
+    early = ingest(store, _deliver(tmp_path, other))
+    ingest(store, _deliver(tmp_path, [_row("10")]))
+
+    late = ingest(store, _deliver(tmp_path, other))
+
+    assert early.errors == ()
+    assert any("no lines of an AWS bill" in note for note in early.notes)
+    assert late.errors[0].code == "incomplete_answer"
+    assert _billed(store) == {ACCOUNT_A: "10.00"}
+
+
+def test_a_table_of_headers_alone_has_no_lines(tmp_path: Path) -> None:
+    path = write_csv(tmp_path / "a.csv", [_row("1")])
+    path.write_text(path.read_text("utf-8").splitlines()[0] + "\n", encoding="utf-8")
+
+    found = ingest(InMemoryLedgerStore(), path)
+
+    assert (found.errors, found.imports) == ((), ())
+    assert "no lines of an AWS bill" in found.notes[0]
+
+
 def test_another_currency_is_rejected(tmp_path: Path) -> None:
     # C051
     store = InMemoryLedgerStore()
