@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 VENV := .venv
+LOWEST := .venv-lowest
 BIN := $(VENV)/bin
 RUN := $(VENV)/.ready-run
 DEV := $(VENV)/.ready-dev
@@ -15,7 +16,7 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help setup demo test lint types contracts docs-check check check-slow bench lock clean
+.PHONY: help setup demo test lint types contracts docs-check check check-slow lowest bench lock clean
 
 help: ## show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,8 +46,15 @@ docs-check: $(DEV) ## the documentation and the examples in docstrings are true
 
 check: lint types contracts docs-check test ## everything a change must pass
 
-check-slow: check ## check, then the long runs
+check-slow: check lowest ## check, then the long runs and the lowest versions
 	@$(PYTEST) -m slow $(ARGS)
+
+lowest: $(UV) ## run the tests with the lowest versions that pyproject.toml allows
+	@$(PYTHON) -m venv --without-pip --clear $(LOWEST)
+	@$(UV) pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
+	  -r pyproject.toml --extra demo --group dev --group build
+	@$(LOWEST)/bin/python -m pytest -q -n $(WORKERS) --dist loadfile -p no:cacheprovider \
+	  tests/unit tests/contract tests/slack tests/cases
 
 bench: $(DEV) ## measure speed and memory
 	@$(BIN)/python -m tests.bench
@@ -57,7 +65,7 @@ lock: $(DEV) ## pin every dependency again, with hashes (UPGRADE=1: to the newes
 	@echo 'uv' | $(LOCK) $(if $(UPGRADE),--upgrade) - -o requirements-uv.txt
 
 clean: ## remove what make and the tools made
-	@rm -rf $(VENV) build dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf $(VENV) $(LOWEST) build dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(UV): requirements-uv.txt
