@@ -117,21 +117,10 @@ class SqlFleet:
         One part for each way in and kind of end, so that each is one index's range: a
         job of a year has thousands of resources and intervals that are history.
         """
-        tagged = select(_TAG.c.resource_id).where(
-            _TAG.c.folded == normalise_job(job),
-            _TAG.c.folded_key.in_([fold_key(key) for key in self._tag_keys.job]),
-            _TAG.c.valid_from < period.end,
-            or_(_TAG.c.valid_to.is_(None), _TAG.c.valid_to > period.start),
+        rows = self._session.connection().execute(
+            _of_job(tuple(fold_key(key) for key in self._tag_keys.job)),
+            {"job": normalise_job(job), "start": period.start, "until": period.end},
         )
-        ends = (_INTERVAL.c.ended_at.is_(None), _INTERVAL.c.ended_at > period.start)
-        parts = [
-            _intervals().where(
-                _INTERVAL.c.started_at < period.end, end, way.in_(tagged)
-            )
-            for way in (_INTERVAL.c.resource_id, _INTERVAL.c.parent_id)
-            for end in ends
-        ]
-        rows = self._session.connection().execute(union_all(*parts))
         # A volume with a tag of its own comes both ways.
         found = {(one.resource_id, one.started_at): one for one in map(_interval, rows)}
         return [found[key] for key in sorted(found)]
@@ -301,6 +290,26 @@ def _resources(observation: FleetObservation) -> list[Instance | Volume]:
 def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(ids), _IDS_MAX):
         yield ids[start : start + _IDS_MAX]
+
+
+@cache
+def _of_job(keys: tuple[str, ...]) -> Any:  # noqa: ANN401 - a union of _intervals
+    """Build, once, the question for a ``job``'s intervals from ``start`` to ``until``."""
+    start: Any = bindparam("start")
+    until: Any = bindparam("until")
+    tagged = select(_TAG.c.resource_id).where(
+        _TAG.c.folded == bindparam("job"),
+        _TAG.c.folded_key.in_(keys),
+        _TAG.c.valid_from < until,
+        or_(_TAG.c.valid_to.is_(None), _TAG.c.valid_to > start),
+    )
+    return union_all(
+        *(
+            _intervals().where(_INTERVAL.c.started_at < until, end, way.in_(tagged))
+            for way in (_INTERVAL.c.resource_id, _INTERVAL.c.parent_id)
+            for end in (_INTERVAL.c.ended_at.is_(None), _INTERVAL.c.ended_at > start)
+        )
+    )
 
 
 @cache
