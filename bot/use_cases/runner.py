@@ -28,6 +28,8 @@ class Task:
         lease_s: After this long without an end, another replica may take the slot.
         catches_up_first: True when the very first start should run at once (data); False
             when it must wait for its next slot (digests).
+        retry_s: A failed slot is tried again after this long, until a newer one is due;
+            0: it waits for the next slot.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Task:
     run: Callable[[datetime], None]
     lease_s: int = 900
     catches_up_first: bool = True
+    retry_s: int = 0
 
 
 def run_due(
@@ -79,7 +82,10 @@ class _Run:
             self._give_back()
             raise
         except Exception as failure:
-            self._finish(f"{type(failure).__name__}: {failure}")
+            if self.task.retry_s:
+                self._give_back(self.task.retry_s)
+            else:
+                self._finish(f"{type(failure).__name__}: {failure}")
             raise
         self._finish("")
 
@@ -89,11 +95,15 @@ class _Run:
                 self.task.name, self.slot, owner=self.owner, now=self.at, error=error
             )
 
-    def _give_back(self) -> None:
-        """End the lease without an end of the work: whoever comes next may have it."""
+    def _give_back(self, after_s: int = 0) -> None:
+        """Leave the slot undone: whoever comes after that time may have it."""
         with self.store.write() as unit:
             unit.slots.renew(
-                self.task.name, self.slot, owner=self.owner, now=self.at, lease_s=0
+                self.task.name,
+                self.slot,
+                owner=self.owner,
+                now=self.at,
+                lease_s=after_s,
             )
 
 

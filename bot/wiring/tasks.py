@@ -35,6 +35,7 @@ CHILD_TIMEOUT = timedelta(minutes=30)
 CHILD_LEASE_S = int(CHILD_TIMEOUT.total_seconds()) + 60
 EXPIRY_EVERY = timedelta(seconds=15)
 WATCH_EVERY = timedelta(minutes=15)
+RETRY_LEAST = timedelta(minutes=10)
 LOOK_AGAIN_S = 0.2
 
 
@@ -231,7 +232,7 @@ def tasks(application: Application, work: Work, children: Children) -> Sequence[
     def read(source: str, interval: timedelta) -> Task:
         return Task(
             name=f"ingest-{source}", schedule=Every(interval), lease_s=CHILD_LEASE_S,
-            run=lambda _slot: children.ingest(source),
+            run=lambda _slot: children.ingest(source), retry_s=retry_s(interval),
         )  # fmt: skip
 
     return [
@@ -251,6 +252,14 @@ def tasks(application: Application, work: Work, children: Children) -> Sequence[
             for section in application.settings.config.digests
         ),
     ]
+
+
+def retry_s(interval: timedelta) -> int:
+    """Return how soon a failed read is tried again: six times a period, within reason.
+
+    Each try costs money, so a source that stays broken is not asked all the time.
+    """
+    return int(max(interval / 6, RETRY_LEAST).total_seconds())
 
 
 def _digest_task(work: Work, section: DigestSection) -> Task:

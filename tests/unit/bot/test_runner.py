@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -55,6 +56,19 @@ def test_failed_slot_is_not_run_again(store: SqlStore) -> None:
 
     assert not run(store, task, owner="two")
     assert len(ran) == 1
+
+
+def test_failed_read_is_tried_again_before_its_next_slot(store: SqlStore) -> None:
+    task, ran = make_task(ValueError("broken"))
+    task = replace(task, retry_s=600)
+    with pytest.raises(ValueError, match="broken"):
+        run(store, task, owner="one")
+
+    too_early = run(store, task, owner="one", at=NOW + timedelta(minutes=9))
+    again = run(store, task, owner="two", at=NOW + timedelta(minutes=11))
+
+    assert (too_early, again) == (False, True)
+    assert ran[0] == ran[1]
 
 
 def test_stopped_slot_is_given_back_at_once(store: SqlStore) -> None:
