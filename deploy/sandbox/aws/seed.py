@@ -47,6 +47,8 @@ def naive(at: datetime) -> datetime:
 
 
 def _organisation(world: World) -> None:
+    # Moto's reset forgets organisations, but not who was a member of one.
+    organizations_backends.master_accounts.clear()
     if not world.accounts:
         return
     backend = organizations_backends[world.caller_account][PARTITION]
