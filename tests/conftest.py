@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 POSTGRES = "GPUCOST_TEST_POSTGRES"
 POSTGRES_MISSING = (
     f"set {POSTGRES}=postgresql+psycopg://USER@HOST:PORT/postgres"
-    " to run this on PostgreSQL too"
+    " to run them on PostgreSQL too"
 )
 
 # Timing says nothing on a shared machine; a failing example must come back.
@@ -34,6 +34,18 @@ def pytest_configure() -> None:
     os.environ["AWS_EC2_METADATA_DISABLED"] = "true"
     os.environ["AWS_CONFIG_FILE"] = os.devnull
     os.environ["AWS_SHARED_CREDENTIALS_FILE"] = os.devnull
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say why tests were skipped: one line for PostgreSQL, one for every other."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = [str(report.longrepr) for report in skipped]
+    missing = sum(POSTGRES_MISSING in reason for reason in reasons)
+    if missing:
+        terminalreporter.write_line(f"SKIPPED {missing} tests: {POSTGRES_MISSING}")
+    for reason in reasons:
+        if POSTGRES_MISSING not in reason:
+            terminalreporter.write_line(f"SKIPPED: {reason}")
 
 
 @pytest.fixture
