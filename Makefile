@@ -28,7 +28,7 @@ demo: $(RUN) ## run gpucost on a sandbox: no AWS, no Slack account (DEMO=once: o
 	@$(BIN)/python -m deploy.sandbox.demo $(if $(filter once,$(DEMO)),--once)
 
 test: $(DEV) ## run the tests (PostgreSQL too where GPUCOST_TEST_POSTGRES names a server; ARGS=… for pytest)
-	@$(PYTEST) -n $(WORKERS) --dist loadfile $(ARGS)
+	@$(PYTEST) -n $(WORKERS) --dist loadfile --inline-snapshot=disable $(ARGS)
 
 lint: $(DEV) ## ruff: rules and formatting
 	@$(BIN)/ruff check --quiet .
