@@ -17,6 +17,7 @@ from slack_sdk.webhook import WebhookClient
 
 from bot.ports import Message, SlackFailedError
 from bot.slack.client import TIMEOUT_S, call, quiet_logger
+from bot.views.asked import has_buttons
 from bot.views.limits import fit
 from bot.views.native import has_native, without_native
 
@@ -48,6 +49,8 @@ class Reply:
 
     Attributes:
         response_url: "" when Slack gave none.
+        replaces_pressed: A fresh answer takes the place of the one that was pressed;
+            anything else is shown besides it.
     """
 
     client: WebClient
@@ -55,6 +58,7 @@ class Reply:
     user_id: str
     response_url: str = ""
     thread_ts: str = ""
+    replaces_pressed: bool = False
 
     def send(self, messages: Sequence[Message]) -> None:
         """Show messages to the person alone, in order.
@@ -64,12 +68,18 @@ class Reply:
         """
         pages = [page for message in messages for page in fit(message)]
         by_url = is_allowed_url(self.response_url, self.client.base_url)
+        is_fresh = self.replaces_pressed and any(map(has_buttons, messages))
         for index, page in enumerate(pages):
-            by_url = by_url and index < RESPONSES_MAX and self._respond(page)
+            replace = is_fresh and index == 0
+            by_url = (
+                by_url
+                and index < RESPONSES_MAX
+                and self._respond(page, replace=replace)
+            )
             if not by_url:
                 self._post(page)
 
-    def _respond(self, message: Message) -> bool:
+    def _respond(self, message: Message, *, replace: bool) -> bool:
         """Answer by URL; False when the other way must be taken."""
         webhook = WebhookClient(
             self.response_url,
@@ -79,9 +89,10 @@ class Reply:
         )
         blocks = list(message.blocks)
         try:
-            status = _respond(webhook, message.text, blocks)
+            status = _respond(webhook, message.text, blocks, replace=replace)
             if status != 200 and has_native(blocks):  # noqa: PLR2004 (HTTP)
-                status = _respond(webhook, message.text, without_native(blocks))
+                blocks = without_native(blocks)
+                status = _respond(webhook, message.text, blocks, replace=replace)
         except (OSError, HTTPException):
             return False
         return status == 200  # noqa: PLR2004 (HTTP)
@@ -103,12 +114,14 @@ class Reply:
             call(method, blocks=without_native(blocks), **arguments)
 
 
-def _respond(webhook: WebhookClient, text: str, blocks: list[Any]) -> int:
+def _respond(
+    webhook: WebhookClient, text: str, blocks: list[Any], *, replace: bool
+) -> int:
     answer = webhook.send(
         text=text,
         blocks=blocks or None,
         response_type="ephemeral",
-        replace_original=False,
+        replace_original=replace,
     )
     return int(answer.status_code)
 

@@ -19,6 +19,7 @@ from bot.slack.handlers import Handlers, Home
 from bot.slack.listeners import Listeners
 from bot.slack.work import Work
 from bot.views.approval import APPROVE, DENY
+from bot.views.asked import REFRESH, SHARE
 from bot.views.errors import busy
 
 COMMAND = "/gpucost"
@@ -66,6 +67,7 @@ def build_app(
     _register_command(app, listeners, work=work, command=command)
     _register_events(app, listeners, work=work)
     _register_clicks(app, listeners, work=work)
+    _register_answer_clicks(app, listeners, work=work)
     return app
 
 
@@ -109,6 +111,17 @@ def _register_clicks(app: App, listeners: Listeners, *, work: Work) -> None:
         ack: Any, body: dict[str, Any], action: dict[str, Any]
     ) -> BoltResponse | None:
         if work.submit(lambda: listeners.on_click(body, action)):
+            ack()
+            return None
+        return _accepted(False)  # noqa: FBT003 - named by the function
+
+
+def _register_answer_clicks(app: App, listeners: Listeners, *, work: Work) -> None:
+    @app.action(re.compile(f"^(?:{SHARE}|{REFRESH})$"))
+    def on_answer_click(
+        ack: Any, body: dict[str, Any], action: dict[str, Any]
+    ) -> BoltResponse | None:
+        if work.submit(lambda: listeners.on_answer_click(body, action)):
             ack()
             return None
         return _accepted(False)  # noqa: FBT003 - named by the function

@@ -7,17 +7,19 @@ case becomes one sentence with a reference, never silence.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slack_sdk import WebClient
 
 from bot.ports import Message, OutboxMessage, SlackFailedError
 from bot.slack.answering import Reply, payload_of
+from bot.slack.asked_again import AskedAgain
 from bot.slack.grammar import CHANGING, BadQuestion, read_question
 from bot.slack.handlers import Ask, Asker, Click, Handlers, Home, Refused
 from bot.slack.origin import Body, click_asker, command_asker, event_asker, is_home
 from bot.slack.words import without_mention
 from bot.views.approval import APPROVE, DENY, parse_button_value
+from bot.views.asked import REFRESH, without_buttons
 from bot.views.errors import (
     already_received,
     bad_usage,
@@ -79,6 +81,19 @@ class Listeners:
         reply = self._reply(body, asker)
         self._carry(reply, lambda: self._click(body, action, asker))
 
+    def on_answer_click(self, body: Body, action: Body) -> None:
+        """Ask again what an answer's button says: Share or Refresh."""
+        asker = click_asker(body)
+        is_refresh = action.get("action_id") == REFRESH
+        reply = replace(self._reply(body, asker), replaces_pressed=is_refresh)
+        again = AskedAgain(
+            handlers=self.handlers,
+            home=self.home,
+            client=self.client,
+            command=self.command,
+        )
+        self._carry(reply, lambda: again.press(body, action, asker))
+
     def _reply(self, body: Body, asker: Asker) -> Reply:
         return Reply(
             client=self.client,
@@ -108,8 +123,11 @@ class Listeners:
         text = without_mention(str(event.get("text") or ""), self.home.bot_user_id)
         what = "mention" if kind == "ephemeral" else "message"
         messages = self._safely(lambda: self._answer(asker, what, text, key))
-        pages = [page for one in messages for page in fit(one)]
-        for index, page in enumerate(pages[:_MENTION_MESSAGES_MAX]):
+        if kind == "post":
+            messages = tuple(map(without_buttons, messages))
+        most = _MENTION_MESSAGES_MAX
+        pages = [page for one in messages for page in fit(one, messages_max=most)]
+        for index, page in enumerate(pages[:most]):
             effect = OutboxMessage(
                 key=f"{key}:{index}",
                 kind=kind,

@@ -29,12 +29,18 @@ WINDOWS = (
     "7d, last week, this month, last month, 2026-11, since mon, 2026-11-03..2026-11-09"
 )
 
+BUTTONS = "Share shows an answer to the whole channel, Refresh asks again."
+
 
 def help_message(command: str) -> Message:
     """Render the whole list of what can be asked."""
     lines = [f"`{command} {example}` {what}" for example, what in COMMANDS]
     windows = f"Times: {WINDOWS}. Days are AWS billing days (UTC)."
-    blocks = (header("What you can ask"), section("\n".join(lines)), context(windows))
+    blocks = (
+        header("What you can ask"),
+        section("\n".join(lines)),
+        context(windows, BUTTONS),
+    )
     return Message(
         text=f"What you can ask: {command} job-123, top, help", blocks=blocks
     )

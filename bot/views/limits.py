@@ -19,6 +19,7 @@ CONTEXT_ELEMENTS_MAX = 10
 ACTIONS_ELEMENTS_MAX = 25
 HEADER_CHARS_MAX = 150
 BUTTON_CHARS_MAX = 75
+VALUE_CHARS_MAX = 2000
 CONFIRM_TITLE_CHARS_MAX = 100
 CONFIRM_TEXT_CHARS_MAX = 300
 CONFIRM_BUTTON_CHARS_MAX = 30
@@ -41,17 +42,21 @@ def fit(message: Message, *, messages_max: int = MESSAGES_MAX) -> tuple[Message,
     """Return one or more messages that Slack accepts, in reading order.
 
     Beyond `messages_max` the rest is dropped and the last message says how much.
+    Buttons at the end are never dropped: they are the end of the last message.
     """
     blocks = [small for block in message.blocks for small in _split_block(block)]
-    pages = list(_pages(blocks))
+    has_buttons = bool(blocks) and blocks[-1]["type"] == "actions"
+    buttons = [blocks.pop()] if has_buttons else []
+    pages = list(_pages(blocks, buttons)) or [[]]
     kept = pages[:messages_max]
     left = sum(_weight(block) for page in pages[messages_max:] for block in page)
     if left:
         kept[-1] = [*kept[-1], _more(left)]
+    kept[-1] = [*kept[-1], *buttons]
     texts = _texts(message.text, len(kept))
     return tuple(
         Message(text=text, blocks=tuple(page))
-        for text, page in zip(texts, kept or [[]], strict=True)
+        for text, page in zip(texts, kept, strict=True)
     )
 
 
@@ -82,21 +87,22 @@ def _weight(block: Json) -> int:
     return lines if block["type"] not in {"divider", "actions"} else 0
 
 
-def _pages(blocks: Sequence[Json]) -> Iterator[list[Json]]:
-    """Fill messages up to both limits; the last place is kept for "and N more"."""
+def _pages(blocks: Sequence[Json], last: Sequence[Json]) -> Iterator[list[Json]]:
+    """Fill messages up to both limits; room is kept for "and N more" and for `last`."""
     page: list[Json] = []
-    chars = charts = 0
+    taken = sum(len(text) for block in last for text in _strings(block))
+    chars, charts = taken, 0
     for block in blocks:
         size = sum(map(len, _strings(block)))
         is_chart = block["type"] == "data_visualization"
         is_full = (
-            len(page) >= BLOCKS_MAX - 1
+            len(page) >= BLOCKS_MAX - 1 - len(last)
             or chars + size > MESSAGE_CHARS_MAX
             or (is_chart and charts >= CHARTS_MAX)
         )
         if page and is_full:
             yield page
-            page, chars, charts = [], 0, 0
+            page, chars, charts = [], taken, 0
         page.append(block)
         chars += size
         charts += is_chart

@@ -13,6 +13,7 @@ from billing.core.estimate import EstimateRequest
 from billing.ports import NeedsExportError
 from bot.clock import system_now
 from bot.ports import Directory, Message, OutboxMessage, SlackFailedError
+from bot.slack.canonical import canonical_text
 from bot.slack.directory import SlackDirectory
 from bot.slack.grammar import Question, Run
 from bot.slack.handlers import Answer, Ask, Click, ClickOutcome, Handlers, Refused
@@ -25,6 +26,7 @@ from bot.use_cases.parts import CostQuestion
 from bot.views import status
 from bot.views.answers import AskError
 from bot.views.approval import request_filed, requests_list
+from bot.views.asked import with_buttons
 from bot.views.cost import cost_answer
 from bot.views.digest import digest
 from bot.views.errors import ask_error, needs_export, note
@@ -111,12 +113,15 @@ class SlackAnswers:
 
     def cost(self, ask: Ask) -> tuple[Message, ...]:
         """Answer about one job, or by job, team, account and so on."""
-        return (cost_answer(self.application.cost(cost_question(ask.question))),)
+        answer = self.application.cost(cost_question(ask.question))
+        asked = canonical_text(ask.question, ask.now)
+        return (with_buttons(cost_answer(answer), asked),)
 
     def estimate(self, ask: Ask) -> tuple[Message, ...]:
         """Estimate a run."""
         answer = self.application.estimate(self._plan(ask.question.run))
-        return (estimate_answer(answer),)
+        asked = canonical_text(ask.question, ask.now)
+        return (with_buttons(estimate_answer(answer), asked),)
 
     def _plan(self, run: Run | None) -> EstimateRequest:
         assert run is not None  # the grammar gives these verbs a run

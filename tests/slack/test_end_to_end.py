@@ -13,13 +13,16 @@ from slack_sdk import WebClient
 from bot.ports import Message, OutboxMessage
 from bot.slack.answering import payload_of
 from bot.slack.app import build_app
+from bot.slack.canonical import canonical_text
 from bot.slack.client import connect
 from bot.slack.handlers import Ask, ClickOutcome, Handlers
 from bot.slack.notifier import SlackNotifier
 from bot.slack.socket_mode import run_socket_mode
 from bot.slack.work import WorkPool
 from bot.views.approval import APPROVE, approval_card, decided_card
+from bot.views.asked import REFRESH, SHARE, with_buttons
 from bot.views.cost import cost_answer
+from bot.views.errors import note
 from bot.views.refusal import already_decided
 from deploy.sandbox.slack import SlackSandbox
 from policies.core.approvals import RequestState
@@ -143,6 +146,99 @@ def _with_click(handlers: Handlers, click: Any) -> Handlers:
         answers=handlers.answers,
         seen=handlers.seen,
     )
+
+
+def shareable(ask: Ask) -> tuple[Message, ...]:
+    """Answer about a job whose name would ring everybody, with buttons."""
+    asked = canonical_text(ask.question, ask.now)
+    answer = make_job_answer(job=f"{ask.question.target}<!channel>")
+    return (with_buttons(cost_answer(answer), asked),)
+
+
+# C108
+def test_answer_is_shared_in_its_channel_once_and_rings_nobody_else(
+    slack: SlackSandbox, client: WebClient
+) -> None:
+    recorded = Recorded(answer=shareable)
+
+    with running(slack, client, recorded.handlers()):
+        seen = slack.command("U0MIA", "gpu-costs", "job-123 7d").wait_response()
+        first = slack.click("U0MIA", seen, SHARE)
+        second = slack.click("U0MIA", seen, SHARE)
+        slack.wait_for(lambda: first.responses or second.responses)
+
+    (told,) = first.responses + second.responses
+    (effect,) = recorded.effects.values()
+    SlackNotifier(client).deliver(effect)
+    (post,) = slack.messages("gpu-costs")
+    assert "shared before" in told.text
+    assert told.ephemeral_to == "U0MIA"
+    assert post.ephemeral_to is None
+    assert post.text.startswith("<@U0MIA> shared: job-123")
+    assert {one.target for one in post.rings} == {"U0MIA"}
+    assert "/gpucost job-123 2026-11-23..2026-11-29" in str(post.blocks[0])
+    assert not any(block["type"] == "actions" for block in post.blocks)
+
+
+def test_refresh_takes_the_place_of_the_answer(
+    slack: SlackSandbox, client: WebClient
+) -> None:
+    recorded = Recorded(answer=shareable)
+
+    with running(slack, client, recorded.handlers()):
+        seen = slack.command("U0MIA", "gpu-costs", "job-123").wait_response()
+        slack.click("U0MIA", seen, REFRESH).wait_response()
+
+    assert len(recorded.asks) == 2
+    (message,) = slack.ephemerals("U0MIA")
+    assert len(message.versions) == 1
+    assert message.blocks[-1]["type"] == "actions"
+
+
+def test_refresh_whose_url_is_dead_is_a_new_private_answer(
+    slack: SlackSandbox, client: WebClient
+) -> None:
+    recorded = Recorded(answer=shareable)
+
+    with running(slack, client, recorded.handlers()):
+        seen = slack.command("U0MIA", "gpu-costs", "job-123").wait_response()
+        slack.fault("fail", "response_url", status=404, times=2)
+        slack.click("U0MIA", seen, REFRESH)
+        slack.wait_for(lambda: len(slack.ephemerals("U0MIA")) > 1)
+
+    assert len(slack.calls("chat.postEphemeral")) == 1
+    assert slack.messages("gpu-costs") == []
+
+
+def test_refresh_that_is_refused_leaves_the_answer_that_was_there(
+    slack: SlackSandbox, client: WebClient
+) -> None:
+    recorded = Recorded(answer=shareable)
+
+    with running(slack, client, recorded.handlers()):
+        seen = slack.command("U0MIA", "gpu-costs", "job-123").wait_response()
+        recorded.answer = lambda _: (note("no such job"),)
+        slack.click("U0MIA", seen, REFRESH).wait_response()
+
+    assert [one.text for one in slack.ephemerals("U0MIA")] == [seen.text, "no such job"]
+
+
+# C098
+@pytest.mark.parametrize(
+    ("channel", "why"),
+    [("with-partner", "another organisation"), ("random", "I am not in this")],
+)
+def test_nothing_is_shared_with_partners_or_where_we_are_not(
+    channel: str, why: str, slack: SlackSandbox, client: WebClient
+) -> None:
+    recorded = Recorded(answer=shareable)
+
+    with running(slack, client, recorded.handlers()):
+        seen = slack.command("U0MIA", channel, "job-123").wait_response()
+        told = slack.click("U0MIA", seen, SHARE).wait_response()
+
+    assert recorded.effects == {}
+    assert why in told.text
 
 
 # C098

@@ -23,6 +23,7 @@ SCOPES_OF_METHOD = {
     "chat_postMessage": {"chat:write"},
     "chat_update": {"chat:write"},
     "conversations_history": {"channels:history", "groups:history", "im:history"},
+    "conversations_info": {"channels:read", "groups:read"},
     "conversations_list": {"channels:read", "groups:read"},
     "conversations_open": {"im:write"},
     "conversations_replies": {"channels:history", "groups:history", "im:history"},

@@ -125,7 +125,8 @@ What you can ask: /gpucost job-123, top, help
 `/gpucost digest` last week's digest, for you alone (also: digest 2026-W48)
 `/gpucost pause` stop every action of gpucost (resume: admins only)
 (Times: 7d, last week, this month, last month, 2026-11, since mon,
-   2026-11-03..2026-11-09. Days are AWS billing days (UTC).)\
+   2026-11-03..2026-11-09. Days are AWS billing days (UTC).)
+(Share shows an answer to the whole channel, Refresh asks again.)\
 """)
 
 

@@ -1,0 +1,87 @@
+"""A question as the command that asks it again, with days in place of "last week".
+
+Pure. What it returns reads back as the same question, or it is "": a button never
+carries words that would ask something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import datetime
+from fractions import Fraction
+
+from billing.core.periods import DAY
+from bot.slack.grammar import Question, Run, read_question
+from bot.slack.windows import Window
+from bot.views.text import entities
+
+#: Questions that only read figures; no other verb may be asked by a button.
+SHAREABLE = frozenset({"cost", "top", "team", "account", "untagged", "estimate"})
+
+
+def canonical_text(question: Question, now: datetime) -> str:
+    """Return the command text that asks `question` again; "" when none does."""
+    if question.verb not in SHAREABLE:
+        return ""
+    for words in _forms(question):
+        text = " ".join(word for word in words if word)
+        if not text.isprintable():  # no store keeps every control character
+            continue
+        again = read_question(text, now)
+        if isinstance(again, Question) and _same(again, question):
+            return text
+    return ""
+
+
+def _same(one: Question, other: Question) -> bool:
+    return replace(one, near=()) == replace(other, near=())
+
+
+def _forms(question: Question) -> Iterator[list[str]]:
+    """Yield ways to say it, the shortest first: a job may be called like a verb."""
+    target, window = _quoted(question.target), _window(question.window)
+    if question.verb == "estimate" and question.run is not None:
+        yield ["estimate", *_run(question.run)]
+    elif question.verb == "cost":
+        yield [target, window]
+        yield ["cost", target, window]
+    elif question.verb == "top":
+        yield ["top", question.by, window]
+    else:
+        yield [question.verb, target, window]
+
+
+def _window(window: Window | None) -> str:
+    if window is None:
+        return ""
+    if window.until is None:
+        return f"since {window.since}"
+    return f"{window.since}..{window.until - DAY}"
+
+
+def _run(run: Run) -> list[str]:
+    return [
+        run.instance_type,
+        f"x{run.count}",
+        _hours(run.hours),
+        run.purchase,
+        run.region,
+        f"--job={_quoted(run.job)}" if run.job else "",
+        f"--reason={_quoted(run.reason)}" if run.reason else "",
+        "--time-limit" if run.is_time_limit else "",
+    ]
+
+
+def _hours(hours: Fraction) -> str:
+    """Write hours as whole days, hours or minutes, else as a decimal."""
+    for size, unit in ((Fraction(24), "d"), (Fraction(1), "h"), (Fraction(1, 60), "m")):
+        if (hours / size).denominator == 1:
+            return f"{hours / size}{unit}"
+    return f"{float(hours)}h"
+
+
+def _quoted(text: str) -> str:
+    """Write somebody's word so that it is read as one, its `<` and `&` literally."""
+    word = entities(text)
+    return f'"{word}"' if any(char.isspace() for char in text) else word
