@@ -202,6 +202,7 @@ class _Tally:
     def add(self, interval: UsageInterval, job: str, part: Period) -> None:
         """Add one part of an interval that belongs to one job."""
         start, end = _micros(part.start), _micros(part.end)
+        began = _micros(interval.started_at)
         for number, (key, units) in enumerate(quantities(interval)):
             for base, since, until, rate in self._rates(key, start, end):
                 if rate is None:
@@ -209,7 +210,7 @@ class _Tally:
                     continue
                 # Running totals begin where the price does, or the interval: never
                 # at a bound of the question, so that answers add up exactly.
-                origin = max(_micros(interval.started_at), base)
+                origin = max(began, base)
                 nanos = rate.nanos * units
                 for day, first, last in _days(since, until):
                     cost = _cost(nanos, last - origin) - _cost(nanos, first - origin)

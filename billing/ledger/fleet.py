@@ -109,7 +109,8 @@ class SqlFleet:
             or_(_INTERVAL.c.ended_at.is_(None), _INTERVAL.c.ended_at > period.start),
         )
         query = query.order_by(_INTERVAL.c.resource_id, _INTERVAL.c.started_at)
-        return [_interval(row) for row in self._session.connection().execute(query)]
+        rows = self._session.connection().execute(query).all()
+        return [_interval(row) for row in rows]
 
     def _intervals_of_job(self, period: Period, job: str) -> Sequence[UsageInterval]:
         """Return what a job's resources and their volumes ran in a period.
@@ -122,7 +123,9 @@ class SqlFleet:
             {"job": normalise_job(job), "start": period.start, "until": period.end},
         )
         # A volume with a tag of its own comes both ways.
-        found = {(one.resource_id, one.started_at): one for one in map(_interval, rows)}
+        found = {
+            (one.resource_id, one.started_at): one for one in map(_interval, rows.all())
+        }
         return [found[key] for key in sorted(found)]
 
     def tags(
@@ -147,7 +150,7 @@ class SqlFleet:
                     _TAG.c.resource_id, _TAG.c.key, _TAG.c.valid_from
                 )
             )
-            spans += [_span(row) for row in rows]
+            spans += [_span(row) for row in rows.all()]
         return spans
 
     def _open_tags(self) -> list[TagSpan]:

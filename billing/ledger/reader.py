@@ -149,7 +149,7 @@ class SqlReader(SqlFreshness):
             )
             for (
                 day, account, key, is_credit, billed, effective, listed, charges, estimated
-            ) in self._session.connection().execute(query)
+            ) in self._session.connection().execute(query).all()
         ]  # fmt: skip
 
     def job_record(self, job: str) -> JobRecord | None:
