@@ -6,6 +6,7 @@ service and purchase touch charges. Knows no view and no use case.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
@@ -65,12 +66,12 @@ class UnknownDimensionError(ValueError):
         super().__init__(f"cannot group by {by!r}; expected one of {known}")
 
 
-class SqlReader(SqlFreshness):
+class SqlReader(SqlFreshness, ABC):
     """Answers within one session."""
 
+    @abstractmethod
     def currency(self) -> str | None:
         """Return the ledger's currency; the import side stores it."""
-        raise NotImplementedError
 
     def billed_through(self) -> Mapping[str, datetime]:
         """Return, per account, the end of the last day that is complete."""
