@@ -236,10 +236,12 @@ class Rate:
 
 def total(amounts: Iterable[Money], currency: str = USD) -> Money:
     """Sum amounts of one currency exactly; an empty sum is a known zero."""
-    result = Money.zero(currency)
+    nanos = 0
     for amount in amounts:
-        result += amount
-    return result
+        if amount.currency != currency:
+            raise MixedCurrencyError(currency, amount.currency)
+        nanos += amount.nanos
+    return Money(nanos, currency)
 
 
 def split(amount: Money, weights: Sequence[int]) -> tuple[Money, ...] | None:

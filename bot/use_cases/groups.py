@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date
 
-from billing.core.money import USD, Money
+from billing.core.money import USD, Money, total
 from bot.views.answers import CostGroup
 
 
@@ -34,34 +34,40 @@ def grouped(
     ``unpriced`` keys have running time without a price: their provisional part is
     unknown, and they appear even when nothing else of them is known.
     """
-    sums: dict[str, list[Money]] = {}
+    sums: dict[str, tuple[list[Money], list[Money]]] = {}
     currency = USD
     for part in parts:
         if part.is_credit and not is_net:
             continue
         currency = part.amount.currency
-        pair = sums.setdefault(part.key, [Money.zero(currency)] * 2)
-        pair[part.is_open] = pair[part.is_open] + part.amount
+        sums.setdefault(part.key, ([], []))[part.is_open].append(part.amount)
     for key in unpriced:
-        sums.setdefault(key, [Money.zero(currency)] * 2)
-    groups = [
-        CostGroup(
-            key=key,
-            total=billed + open_,
-            billed=billed,
-            provisional=None if key in unpriced else open_,
+        sums.setdefault(key, ([], []))
+    groups = []
+    for key, (closed, open_) in sums.items():
+        billed, provisional = total(closed, currency), total(open_, currency)
+        groups.append(
+            CostGroup(
+                key=key,
+                total=billed + provisional,
+                billed=billed,
+                provisional=None if key in unpriced else provisional,
+            )
         )
-        for key, (billed, open_) in sums.items()
-    ]
     return tuple(sorted(groups, key=lambda group: (-group.total.nanos, group.key)))
 
 
 def by_day(parts: Iterable[Part]) -> tuple[tuple[date, Money, bool], ...]:
     """Sum pieces by billing day before credits; True marks a day that may still move."""
-    sums: dict[date, tuple[Money, bool]] = {}
+    sums: dict[date, list[Money]] = {}
+    moving: set[date] = set()
     for part in parts:
         if part.is_credit:
             continue
-        amount, is_open = sums.get(part.day, (Money.zero(part.amount.currency), False))
-        sums[part.day] = (amount + part.amount, is_open or part.is_open)
-    return tuple((day, *sums[day]) for day in sorted(sums))
+        sums.setdefault(part.day, []).append(part.amount)
+        if part.is_open:
+            moving.add(part.day)
+    return tuple(
+        (day, total(amounts, amounts[0].currency), day in moving)
+        for day, amounts in sorted(sums.items())
+    )

@@ -268,7 +268,8 @@ def _better_billed(
 
 
 def _is_complete(account: str, day: date, through: Mapping[str, datetime]) -> bool:
-    return account in through and start_of(day + DAY) <= through[account]
+    # Billed-through is the end of a day, so days before its date are complete.
+    return account in through and day < through[account].date()
 
 
 def _of_question(

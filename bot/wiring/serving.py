@@ -22,6 +22,7 @@ from bot.unit_of_work import acquire_serve_lock
 from bot.wiring.application import Application, open_application
 from bot.wiring.health import metrics_text, readiness
 from bot.wiring.logs import configure_logs
+from bot.wiring.memory import settle
 from bot.wiring.slack_side import SlackSide
 from bot.wiring.tasks import Children, PolicySet, Work, tasks
 
@@ -44,6 +45,7 @@ def serve(config_path: str) -> None:
         stack.enter_context(acquire_serve_lock(application.store.database))
         stop = _stop_on_signals()
         _start(application, config_path, stop, stack)
+        settle()
         log.info("serving", slack=_mode(application.settings))
         stop.wait()
         log.info("stopping")

@@ -33,6 +33,7 @@ from bot.use_cases.cost import ask_cost
 from bot.use_cases.parts import CostQuestion
 from bot.use_cases.pricing import PriceBook
 from bot.views.cost import cost_answer
+from bot.wiring.memory import settle
 from tests.bench import ce_answers, million
 
 SOURCE = Source.COST_EXPLORER.value
@@ -112,6 +113,7 @@ def answering(
 ) -> Iterator[Callable[[str], Message]]:
     """Give a function from a job to the finished blocks of its answer."""
     keys = TagKeys()
+    settle()  # as `gpucost serve` does
     with open_store(path) as store:
 
         def ask(job: str) -> Message:
