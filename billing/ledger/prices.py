@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import or_, select, tuple_
-from sqlmodel import Session, col
+from sqlmodel import Session
 
 from billing.core.charges import Source
 from billing.core.money import Rate
@@ -37,11 +37,11 @@ class SqlPrices:
         for start in range(0, len(wanted), _KEYS_MAX):
             some = [_cells(key) for key in wanted[start : start + _KEYS_MAX]]
             columns = tuple_(*(_PRICE.c[name] for name in _KEY))
-            rows = self._session.execute(
-                select(PriceRow)
+            rows = self._session.connection().execute(
+                select(_PRICE)
                 .where(columns.in_(some))
                 .order_by(_PRICE.c.as_of, _PRICE.c.price_id)
-            ).scalars()
+            )
             for row in rows:  # In time order, so the last one stays.
                 price = _price(row)
                 latest[price.key] = price
@@ -53,12 +53,12 @@ class SqlPrices:
         The price that already held when the period began comes first; a price that
         names no start holds from when it was stated.
         """
-        rows = self._session.execute(
-            select(PriceRow)
+        rows = self._session.connection().execute(
+            select(_PRICE)
             .where(
                 *(
-                    col(getattr(PriceRow, n)) == v
-                    for n, v in zip(_KEY, _cells(key), strict=True)
+                    _PRICE.c[name] == value
+                    for name, value in zip(_KEY, _cells(key), strict=True)
                 )
             )
             .where(
@@ -67,7 +67,7 @@ class SqlPrices:
                     _PRICE.c.effective_from.is_(None) & (_PRICE.c.as_of < period.end),
                 )
             )
-        ).scalars()
+        )
         prices = sorted((_price(row) for row in rows), key=_starts_at)
         before = [price for price in prices if _starts_at(price) <= period.start]
         return before[-1:] + prices[len(before) :]
@@ -104,7 +104,7 @@ def _values(price: Price, now: datetime) -> dict[str, Any]:
     }
 
 
-def _price(row: PriceRow) -> Price:
+def _price(row: Any) -> Price:  # noqa: ANN401 - a row of the table
     return Price(
         key=PriceKey(
             region=row.region,
