@@ -115,3 +115,11 @@ def _is_billed_gpu(interval: UsageInterval) -> bool:
         and is_gpu_type(interval.shape)
         and not is_free(interval)
     )
+
+
+def is_complete(account: str, day: date, through: Mapping[str, datetime]) -> bool:
+    """Tell whether a day lies before its account's billed-through.
+
+    Billed-through is the end of a day, so days before its date are complete.
+    """
+    return account in through and day < through[account].date()

@@ -26,7 +26,7 @@ from billing.core.charges import (
     PricingCategory,
     Source,
 )
-from billing.core.completeness import gpu_hours_by_day
+from billing.core.completeness import gpu_hours_by_day, is_complete
 from billing.core.fleet import Lifecycle
 from billing.core.money import Money
 from billing.core.periods import (
@@ -242,7 +242,7 @@ def _bill_days(
             if (
                 (source, stored.account) in doubtful
                 and not _is_watched(watched.get(stored.account), start_of(stored.day))
-                and not _is_complete(stored.account, stored.day, through)
+                and not is_complete(stored.account, stored.day, through)
             ):
                 open_days.setdefault(stored.account, []).append(stored.day)
     return frozenset(
@@ -265,11 +265,6 @@ def _better_billed(
     seen = gpu_hours_by_day(known, since, until, now)
     billed = ledger.billed_instance_hours(account, since, until)
     return [day for day in days if billed.get(day, 0.0) >= seen.get(day, 0.0)]
-
-
-def _is_complete(account: str, day: date, through: Mapping[str, datetime]) -> bool:
-    # Billed-through is the end of a day, so days before its date are complete.
-    return account in through and day < through[account].date()
 
 
 def _of_question(
@@ -327,7 +322,7 @@ def parts_by(read: Gathered, question: CostQuestion, by: str) -> list[Part]:
 def _billed(
     cell: CostCellOfDay, read: Gathered, metric: Metric, by: str
 ) -> Part | None:
-    complete = _is_complete(cell.account, cell.day, read.through)
+    complete = is_complete(cell.account, cell.day, read.through)
     if not complete and (cell.account, cell.day) not in read.bill_days:
         return None
     return Part(
