@@ -1,0 +1,16 @@
+"""Room for assignments; changes nothing yet."""
+
+from __future__ import annotations
+
+revision = "0006"
+down_revision = "0005"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Change nothing."""
+
+
+def downgrade() -> None:
+    """Change nothing."""

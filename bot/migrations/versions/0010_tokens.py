@@ -1,0 +1,16 @@
+"""Room for tokens; changes nothing yet."""
+
+from __future__ import annotations
+
+revision = "0010"
+down_revision = "0009"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Change nothing."""
+
+
+def downgrade() -> None:
+    """Change nothing."""
