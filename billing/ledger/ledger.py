@@ -5,13 +5,14 @@ from __future__ import annotations
 from sqlmodel import Session
 
 from billing.core.attribution import TagKeys
+from billing.ledger.charge_lines import SqlChargeLines
 from billing.ledger.fleet import SqlFleet
 from billing.ledger.imports import SqlImports
 from billing.ledger.prices import SqlPrices
 from billing.ledger.reader import SqlReader
 
 
-class SqlLedger(SqlImports, SqlFleet, SqlPrices, SqlReader):
+class SqlLedger(SqlImports, SqlFleet, SqlPrices, SqlReader, SqlChargeLines):
     """Everything billing stores, within one session.
 
     Args:

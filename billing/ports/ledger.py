@@ -18,6 +18,7 @@ from billing.core.money import Money
 from billing.core.periods import Period
 from billing.core.prices import Price, PriceKey
 from billing.core.usage import TagSpan, UsageInterval
+from billing.ports.charge_lines import ChargeLines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,7 +271,9 @@ class CostReader(Protocol):
         """Return every known job, sorted by id."""
 
 
-class BillLedger(ChargeLedger, UsageLedger, PriceLedger, CostReader, Protocol):
+class BillLedger(
+    ChargeLedger, UsageLedger, PriceLedger, CostReader, ChargeLines, Protocol
+):
     """Everything billing stores, within one unit of work."""
 
     def set_billed_through(
