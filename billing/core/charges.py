@@ -79,7 +79,7 @@ class Source(StrEnum):
     METRICS = "metrics"
     PRICES = "prices"
     COMMITMENTS = "commitments"
-
+    EVENTS = "events"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge:
