@@ -17,6 +17,7 @@ SOURCES = {
     Source.METRICS: "metrics",
     Source.PRICES: "prices",
     Source.COMMITMENTS: "commitments",
+    Source.EVENTS: "event queue",
 }
 _STALE_MAX = 5
 
