@@ -78,7 +78,7 @@ class AwsSection(_Section):
     accounts: Annotated[tuple[Account, ...] | None, BeforeValidator(_accounts)] = ()
     assume_role: str = ""
     enforce_role: str = ""
-
+    events: EventsSection = EventsSection()
     @model_validator(mode="after")
     def _templates(self) -> Self:
         for name in ("assume_role", "enforce_role"):
