@@ -104,6 +104,8 @@ class Charge:
         unit: Unit of the quantity, such as ``Hrs``; "" when none.
         is_estimated: True while the source may still restate the day.
         raw_billed: The source's own text of the billed amount, before rounding.
+        resource_id: The resource it is for (an id such as ``i-0abc``, or an ARN where
+            AWS names no id); "" when the source cannot tell.
     """
 
     account: str
@@ -124,6 +126,7 @@ class Charge:
     unit: str = ""
     is_estimated: bool = False
     raw_billed: str = ""
+    resource_id: str = ""
 
     @property
     def is_credit(self) -> bool:

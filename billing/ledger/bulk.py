@@ -77,4 +77,5 @@ def charge_rows(
             charge.unit,
             charge.is_estimated,
             charge.raw_billed,
+            charge.resource_id,
         )

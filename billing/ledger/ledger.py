@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlmodel import Session
 
+import billing.ledger.tables_attribution  # noqa: F401 - so that its tables are known
 from billing.core.attribution import TagKeys
 from billing.ledger.charge_lines import SqlChargeLines
 from billing.ledger.fleet import SqlFleet

@@ -81,6 +81,8 @@ class _ChargeColumns(Row):
     unit: str = ""
     is_estimated: bool = False
     raw_billed: str = ""
+    # Written by the database where an older release loads beside this one.
+    resource_id: str = Field(default="", sa_column_kwargs={"server_default": ""})
 
 
 class ChargeStagingRow(_ChargeColumns, table=True):

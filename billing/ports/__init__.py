@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from billing.ports.attribution import AttributionLedger, DueDay, HostMatch
 from billing.ports.exports import ExportFile, ExportFiles
 from billing.ports.ledger import (
     BillLedger,
@@ -39,6 +40,7 @@ from billing.ports.sources import (
 
 __all__ = [
     "AnswerChangedError",
+    "AttributionLedger",
     "BillLedger",
     "ChargeLedger",
     "CommitmentFacts",
@@ -47,10 +49,12 @@ __all__ = [
     "CostCellOfDay",
     "CostReader",
     "CostSource",
+    "DueDay",
     "ExportFile",
     "ExportFiles",
     "FleetSource",
     "Freshness",
+    "HostMatch",
     "ImportReport",
     "IncompleteAnswerError",
     "JobRecord",
