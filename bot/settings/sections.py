@@ -16,6 +16,7 @@ import platformdirs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from billing.core.money import Money
+from bot.settings.events import EventsSection
 from policies.core.quantities import parse_duration, parse_money
 
 EVERY_ACCOUNT = "all"
