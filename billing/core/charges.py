@@ -81,6 +81,7 @@ class Source(StrEnum):
     COMMITMENTS = "commitments"
     EVENTS = "events"
 
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charge:
     """One line of cost from one source for one account and billing day.
