@@ -80,6 +80,7 @@ class AwsSection(_Section):
     assume_role: str = ""
     enforce_role: str = ""
     events: EventsSection = EventsSection()
+
     @model_validator(mode="after")
     def _templates(self) -> Self:
         for name in ("assume_role", "enforce_role"):
