@@ -12,6 +12,7 @@ from sqlmodel import Session
 from billing.core.attribution import TagKeys
 from billing.core.money import Money
 from billing.ledger.database import Database, open_database
+from billing.ledger.events import SqlEvents
 from billing.ledger.ledger import SqlLedger
 from billing.ledger.meter import SqlRequestMeter
 from bot.unit_of_work.audit import SqlAudit
