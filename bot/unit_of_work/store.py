@@ -20,6 +20,7 @@ from bot.unit_of_work.control import SqlControl
 from bot.unit_of_work.outbox import OutboxLimits, SqlOutbox
 from bot.unit_of_work.people import SqlPeople
 from bot.unit_of_work.slots import SqlSlots
+from bot.unit_of_work.tokens import SqlTokens
 from policies.journal import SqlJournal
 
 
@@ -55,6 +56,8 @@ class SqlUnitOfWork:
         self.people = SqlPeople(session)
         self.slots = SqlSlots(session)
         self.control = SqlControl(session)
+        self.events = SqlEvents(session)
+        self.tokens = SqlTokens(session)
 
 
 class SqlStore:
