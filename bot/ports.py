@@ -190,6 +190,47 @@ class Control(Protocol):
         """Record a delivery (Slack event, signed request); True when it was seen before."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiToken:
+    """One bearer token; its secret is known to its holder alone.
+
+    Attributes:
+        digest: SHA-256 of the secret, hexadecimal.
+        person_id: Pseudonym of whom it speaks for.
+        created_by: Pseudonym of who made it.
+        used_at: When it was last used, to the hour.
+    """
+
+    token_id: str
+    digest: str
+    person_id: str
+    scopes: frozenset[str]
+    created_at: datetime
+    created_by: str
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+    used_at: datetime | None = None
+
+
+class Tokens(Protocol):
+    """Bearer tokens of the HTTP side."""
+
+    def add(self, token: ApiToken) -> None:
+        """Store a new token."""
+
+    def find(self, token_id: str) -> ApiToken | None:
+        """Return the token of an id; None when there is none."""
+
+    def all(self) -> Sequence[ApiToken]:
+        """Return every token, oldest first."""
+
+    def revoke(self, token_id: str, now: datetime) -> bool:
+        """End a token; False when there is no such token that still held."""
+
+    def used(self, token_id: str, now: datetime) -> None:
+        """Record when a token was used."""
+
+
 class UnitOfWork(Protocol):
     """One transaction over everything stored."""
 
@@ -207,6 +248,8 @@ class UnitOfWork(Protocol):
     def slots(self) -> Slots: ...
     @property
     def control(self) -> Control: ...
+    @property
+    def tokens(self) -> Tokens: ...
 
 
 class Store(Protocol):

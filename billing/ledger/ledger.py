@@ -10,10 +10,13 @@ from billing.ledger.charge_lines import SqlChargeLines
 from billing.ledger.fleet import SqlFleet
 from billing.ledger.imports import SqlImports
 from billing.ledger.prices import SqlPrices
+from billing.ledger.progress import SqlProgress
 from billing.ledger.reader import SqlReader
 
 
-class SqlLedger(SqlImports, SqlFleet, SqlPrices, SqlReader, SqlChargeLines):
+class SqlLedger(
+    SqlImports, SqlFleet, SqlPrices, SqlReader, SqlChargeLines, SqlProgress
+):
     """Everything billing stores, within one session.
 
     Args:

@@ -19,6 +19,7 @@ from billing.core.periods import Period
 from billing.core.prices import Price, PriceKey
 from billing.core.usage import TagSpan, UsageInterval
 from billing.ports.charge_lines import ChargeLines
+from billing.ports.progress import ProgressLedger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -272,7 +273,13 @@ class CostReader(Protocol):
 
 
 class BillLedger(
-    ChargeLedger, UsageLedger, PriceLedger, CostReader, ChargeLines, Protocol
+    ChargeLedger,
+    UsageLedger,
+    PriceLedger,
+    CostReader,
+    ChargeLines,
+    ProgressLedger,
+    Protocol,
 ):
     """Everything billing stores, within one unit of work."""
 
