@@ -90,6 +90,7 @@ def _start(
     server.start()
     stack.callback(server.stop)
     work = Work(application, lambda: side.directory if side else None, policies)
+    _listen(application, work, stop, stack)
     children = Children(config_path, stop)
     beat = Beat(
         tasks(application, work, children), application.store, application.now, owner
