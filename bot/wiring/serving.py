@@ -100,6 +100,21 @@ def _start(
     stack.callback(stop.set)
 
 
+def _listen(
+    application: Application, work: Work, stop: Event, stack: ExitStack
+) -> None:
+    """Hear events of AWS, where a queue of them is configured."""
+    if not application.settings.config.aws.events.queue_url:
+        return
+    from bot.wiring.events import EventIntake, event_queue  # noqa: PLC0415 - loads boto3
+
+    intake = EventIntake(
+        application, event_queue(application), route=work.routing, stop=stop
+    )
+    intake.start()
+    stack.callback(intake.close)
+
+
 def _api_handlers(
     application: Application, side: SlackSide | None, policies: PolicySet
 ) -> ApiHandlers:
