@@ -37,6 +37,7 @@ def doctor_checks(application: Application) -> Sequence[Check]:
         ("Slack", _slack),
         ("policies", _policies),
         ("exports", _exports),
+        ("event queue", _events),
         ("imports", _imports),
         ("configuration", _unused_settings),
     )
