@@ -230,6 +230,12 @@ def _exports(application: Application) -> Sequence[Check]:
     return export_checks(application.settings, application.aws.export_files)
 
 
+def _events(application: Application) -> Sequence[Check]:
+    from bot.wiring.events import event_checks  # noqa: PLC0415 - one check's own
+
+    return event_checks(application)
+
+
 def _unused_settings(application: Application) -> Sequence[Check]:
     """Name settings that this version accepts and does not use."""
     config = application.settings.config
