@@ -181,6 +181,8 @@ class Application:
         # Read once by hand, an export has no age to be told.
         if self.settings.config.exports:
             every["exports"] = schedule.exports
+        if self.settings.config.aws.events.queue_url:
+            every["events"] = EVENTS_EVERY
         return every
 
     # ------------------------------------------------------------------ policies
