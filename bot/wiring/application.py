@@ -56,6 +56,10 @@ if TYPE_CHECKING:
     from policies.core.catalogue import Policy
 
 
+#: A queue that answers is noted every minute; this leaves room for a restart.
+EVENTS_EVERY = timedelta(minutes=5)
+
+
 class InvalidPoliciesError(GpucostError, ValueError):
     """A policy file is invalid; nothing of the set is used."""
 
