@@ -8,6 +8,7 @@ from __future__ import annotations
 from billing.aws import (
     ce_calls,
     commitments,
+    events,
     export_files,
     identity,
     inventory,
