@@ -29,6 +29,7 @@ PERMISSIONS_BY_ADAPTER: dict[str, tuple[str, ...]] = {
     "objects": objects.PERMISSIONS,
     "export_files": export_files.PERMISSIONS,
     "identity": identity.PERMISSIONS,
+    "events": events.PERMISSIONS,
 }
 
 #: Every action, sorted, each once.
