@@ -156,10 +156,10 @@ def learn(application: Application, facts: Sequence[Fact]) -> None:
     del application, facts
 
 
-def event_queue(application: Application) -> EventQueue | None:
-    """Return the configured queue; None when none is."""
+def event_queue(application: Application) -> EventQueue:
+    """Return the configured queue."""
     url = application.settings.config.aws.events.queue_url
-    return SqsEventQueue(application.aws.clients, url) if url else None
+    return SqsEventQueue(application.aws.clients, url)
 
 
 def event_checks(application: Application) -> Sequence[Check]:
