@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
-from billing.core.attribution import TagKeys, split_by_job
+from billing.core.attribution import TagKeys, job_spans, normalise_job, split_by_job
 from billing.core.charges import CostCategory
 from billing.core.fleet import Lifecycle
 from billing.core.money import Money, Rate
@@ -130,12 +130,11 @@ def accrue(
         keys: Which tags name the job.
         billed_through: Per account, the instant before which nothing is provisional.
     """
-    spans: dict[str, list[TagSpan]] = {}
-    for span in tags:
-        spans.setdefault(span.resource_id, []).append(span)
+    holders = _Holders(tags, keys)
     tally = _Tally(prices)
+    through = billed_through or {}
     for interval in intervals:
-        since = max((billed_through or {}).get(interval.account, _EPOCH), period.start)
+        since = max(through.get(interval.account, _EPOCH), period.start)
         end = billed_end(interval, now)
         start, until = max(interval.started_at, since), min(end, period.end)
         if is_free(interval):
@@ -143,13 +142,13 @@ def accrue(
                 tally.free.add(interval.resource_id)
             continue
         if start < until:
-            for job, part in _jobs(interval, Period(start, until), spans, keys):
+            for job, part in holders.of(interval, Period(start, until)):
                 tally.add(interval, job, part)
         ran = end - interval.started_at
         is_start = since <= interval.started_at < period.end
-        has_minimum = interval.kind is ResourceKind.INSTANCE and ran < MINIMUM
+        has_minimum = ran < MINIMUM and interval.kind is ResourceKind.INSTANCE
         if has_minimum and is_start and interval.started_at <= now:
-            _book_minimum(tally, interval, spans, keys, ran=ran)
+            _book_minimum(tally, interval, holders, ran=ran)
     return tally.accrued()
 
 
@@ -163,29 +162,46 @@ def is_free(interval: UsageInterval) -> bool:
     )
 
 
-def _jobs(
-    interval: UsageInterval,
-    part: Period,
-    spans: Mapping[str, list[TagSpan]],
-    keys: TagKeys,
-) -> list[tuple[str, Period]]:
-    own = spans.get(interval.resource_id, [])
-    parent = spans.get(interval.parent_id, []) if interval.parent_id else []
-    return split_by_job(part, own, keys, parent=parent)
+class _Holders:
+    """Which job each resource worked for when, by its tags and those of its parent."""
+
+    def __init__(self, tags: Iterable[TagSpan], keys: TagKeys) -> None:
+        self._keys = keys
+        self._spans: dict[str, list[TagSpan]] = {}
+        for span in tags:
+            self._spans.setdefault(span.resource_id, []).append(span)
+        self._named: dict[str, list[TagSpan]] = {}
+
+    def of(self, interval: UsageInterval, part: Period) -> list[tuple[str, Period]]:
+        """Split a part of an interval at every change of its job."""
+        resource, parent = interval.resource_id, interval.parent_id
+        spans = self._names(resource) or self._names(parent)
+        if not spans:
+            return [("", part)]
+        if len(spans) == 1:  # One tag all the time: the usual case.
+            span, end = spans[0], spans[0].valid_to
+            if span.valid_from <= part.start and (end is None or part.end <= end):
+                return [(normalise_job(span.value), part)]
+        own = self._spans.get(resource, [])
+        inherited = self._spans.get(parent, []) if parent else []
+        return split_by_job(part, own, self._keys, parent=inherited)
+
+    def _names(self, resource: str) -> list[TagSpan]:
+        """Return the tags of a resource that ever named a job."""
+        found = self._named.get(resource)
+        if found is None:
+            found = job_spans(self._spans.get(resource, ()), self._keys.job)
+            self._named[resource] = found
+        return found
 
 
 def _book_minimum(
-    tally: _Tally,
-    interval: UsageInterval,
-    spans: Mapping[str, list[TagSpan]],
-    keys: TagKeys,
-    *,
-    ran: timedelta,
+    tally: _Tally, interval: UsageInterval, holders: _Holders, *, ran: timedelta
 ) -> None:
     """Book what a run shorter than the minimum lacks, once: where it started."""
     start = interval.started_at
     first = Period(start, start + _MICROSECOND)
-    ((job, _),) = _jobs(interval, first, spans, keys)
+    ((job, _),) = holders.of(interval, first)
     tally.add_minimum(interval, job, ran)
 
 
@@ -212,10 +228,12 @@ class _Tally:
                 # at a bound of the question, so that answers add up exactly.
                 origin = max(began, base)
                 nanos = rate.nanos * units
+                before = _cost(nanos, since - origin)
                 for day, first, last in _days(since, until):
-                    cost = _cost(nanos, last - origin) - _cost(nanos, first - origin)
+                    after = _cost(nanos, last - origin)
                     cell = _cell(interval, job, day, rate.currency)
-                    self._book(cell, cost, 0 if number else last - first)
+                    self._book(cell, after - before, 0 if number else last - first)
+                    before = after
 
     def add_minimum(self, interval: UsageInterval, job: str, ran: timedelta) -> None:
         """Add what a run shorter than the minimum lacks, on the day of its start."""
@@ -258,7 +276,9 @@ class _Tally:
         )
 
     def _book(self, key: _Cell, nanos: int, running: int) -> None:
-        sums = self._cells.setdefault(key, [0, 0])
+        sums = self._cells.get(key)
+        if sums is None:
+            sums = self._cells[key] = [0, 0]
         sums[0] += nanos
         sums[1] += running
 
@@ -267,21 +287,29 @@ class _Tally:
 
     def _rates(
         self, key: PriceKey, start: int, end: int
-    ) -> Iterator[tuple[int, int, int, Rate | None]]:
-        """Yield ``(since when the price holds, start, end, rate)``; None is unknown."""
+    ) -> Iterable[tuple[int, int, int, Rate | None]]:
+        """Return ``(since when the price holds, start, end, rate)``; None is unknown."""
         series = self._series.get(key)
         if series is None:
             series = self._series[key] = price_series(self._prices.get(key, ()))
-        base, rate, since = start, None, start
-        for held_from, next_rate in series:
-            if held_from > since:
-                until = min(held_from, end)
-                yield base, since, until, rate
-                since = until
-            if since >= end:
-                return
-            base, rate = held_from, next_rate
-        yield base, since, end, rate
+        if len(series) == 1 and series[0][0] <= start:
+            return ((series[0][0], start, end, series[0][1]),)
+        return _rates_of(series, start, end)
+
+
+def _rates_of(
+    series: Iterable[tuple[int, Rate]], start: int, end: int
+) -> Iterator[tuple[int, int, int, Rate | None]]:
+    base, rate, since = start, None, start
+    for held_from, next_rate in series:
+        if held_from > since:
+            until = min(held_from, end)
+            yield base, since, until, rate
+            since = until
+        if since >= end:
+            return
+        base, rate = held_from, next_rate
+    yield base, since, end, rate
 
 
 def price_series(prices: Iterable[Price]) -> list[tuple[int, Rate]]:
@@ -341,13 +369,15 @@ def _key_of(cell: _Cell) -> CellKey:
     )
 
 
-def _days(start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Yield ``(day number, start, end)`` of the parts of a span by UTC day."""
+def _days(start: int, end: int) -> list[tuple[int, int, int]]:
+    """Return ``(day number, start, end)`` of the parts of a span by UTC day."""
+    parts = []
     while start < end:
         day = start // _DAY
         stop = min(end, (day + 1) * _DAY)
-        yield day, start, stop
+        parts.append((day, start, stop))
         start = stop
+    return parts
 
 
 def _cost(nanos_per_hour: int, micros: int) -> int:

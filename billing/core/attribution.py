@@ -121,8 +121,8 @@ def split_by_job(
     its ``parent`` (a volume's instance) count. The parts are in time order and cover
     the period exactly; the job "" is untagged time.
     """
-    own = _job_spans(spans, keys.job)
-    inherited = _job_spans(parent, keys.job)
+    own = job_spans(spans, keys.job)
+    inherited = job_spans(parent, keys.job)
     cuts = {period.start, period.end}
     for span in (*own, *inherited):
         cuts.update(
@@ -182,7 +182,8 @@ def _rank(key: str, keys: tuple[str, ...]) -> tuple[int, bool] | None:
     return None
 
 
-def _job_spans(spans: Sequence[TagSpan], keys: tuple[str, ...]) -> list[TagSpan]:
+def job_spans(spans: Iterable[TagSpan], keys: tuple[str, ...]) -> list[TagSpan]:
+    """Return the tags that name a job while they hold."""
     return [
         span
         for span in spans

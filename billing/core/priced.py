@@ -6,6 +6,7 @@ what comes with it. Pure.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from billing.core.fleet import Lifecycle
@@ -40,30 +41,54 @@ def quantities(interval: UsageInterval) -> tuple[tuple[PriceKey, int], ...]:
     return _quantities(
         interval.kind,
         interval.lifecycle,
-        (interval.region, interval.zone, interval.shape),
-        (interval.platform, interval.tenancy),
-        (interval.size_gib, interval.iops, interval.throughput_mibps),
+        interval.region,
+        interval.zone,
+        interval.shape,
+        interval.platform,
+        interval.tenancy,
+        interval.size_gib,
+        interval.iops,
+        interval.throughput_mibps,
     )
+
+
+def count_price_keys(intervals: Iterable[UsageInterval]) -> dict[PriceKey, int]:
+    """Return every price key that intervals need, with how many of them need it.
+
+    Fleets hold few shapes: each is looked at once.
+    """
+    shapes: dict[int, tuple[tuple[tuple[PriceKey, int], ...], int]] = {}
+    for interval in intervals:
+        found = quantities(interval)
+        _, count = shapes.get(id(found), (found, 0))
+        shapes[id(found)] = (found, count + 1)  # Kept here, so its id stays its own.
+    counts: dict[PriceKey, int] = {}
+    for found, count in shapes.values():
+        for key, _ in found:
+            counts[key] = counts.get(key, 0) + count
+    return counts
 
 
 @lru_cache(maxsize=65_536)
 def _quantities(
     kind: ResourceKind,
     lifecycle: Lifecycle,
-    place: tuple[str, str, str],
-    terms: tuple[str, str],
-    sizes: tuple[int, int | None, int | None],
+    region: str,
+    zone: str,
+    shape: str,
+    platform: str,
+    tenancy: str,
+    *sizes: int | None,
 ) -> tuple[tuple[PriceKey, int], ...]:
     """Return what `quantities` does; fleets hold few shapes and many intervals."""
-    region, zone, shape = place
     if kind is ResourceKind.INSTANCE:
         purchase = _PURCHASES[lifecycle]
         key = PriceKey(
             region=region,
             product=shape,
             purchase=purchase,
-            platform=terms[0],
-            tenancy=terms[1],
+            platform=platform,
+            tenancy=tenancy,
             zone=zone if purchase is Purchase.SPOT else "",
         )
         return ((key, 1),)

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import cache
 from typing import Any
 
-from sqlalchemy import bindparam, func, insert, or_, select, union_all, update
+from sqlalchemy import bindparam, func, insert, or_, select, update
 from sqlmodel import Session
 
 from billing.core.advance import Changes, advance
@@ -35,14 +35,17 @@ from billing.ledger.tables import (
     ResourceTagRow,
     UsageIntervalRow,
 )
+from billing.ledger.usage_reads import (
+    INTERVAL_COLUMNS,
+    fold_key,
+    intervals_of_job,
+    tags_of,
+)
 
 _INTERVAL = table_of(UsageIntervalRow)
 _PROPERTY = table_of(LedgerProperty)
 _TAG = table_of(ResourceTagRow)
-_COLUMNS = tuple(
-    name for name in UsageIntervalRow.model_fields if name != "interval_id"
-)
-#: Looking a text up is several times faster than calling its enumeration.
+_COLUMNS = INTERVAL_COLUMNS
 _KINDS = {one.value: one for one in ResourceKind}
 _LIFECYCLES = {one.value: one for one in Lifecycle}
 _END_BASES = {one.value: one for one in EndBasis}
@@ -103,7 +106,7 @@ class SqlFleet:
         caller to split by tag.
         """
         if job is not None:
-            return self._intervals_of_job(period, job)
+            return intervals_of_job(self._session, self._tag_keys, period, job)
         query = _intervals().where(
             _INTERVAL.c.started_at < period.end,
             or_(_INTERVAL.c.ended_at.is_(None), _INTERVAL.c.ended_at > period.start),
@@ -112,22 +115,6 @@ class SqlFleet:
         rows = self._session.connection().execute(query).all()
         return [_interval(row) for row in rows]
 
-    def _intervals_of_job(self, period: Period, job: str) -> Sequence[UsageInterval]:
-        """Return what a job's resources and their volumes ran in a period.
-
-        One part for each way in and kind of end, so that each is one index's range: a
-        job of a year has thousands of resources and intervals that are history.
-        """
-        rows = self._session.connection().execute(
-            _of_job(tuple(fold_key(key) for key in self._tag_keys.job)),
-            {"job": normalise_job(job), "start": period.start, "until": period.end},
-        )
-        # A volume with a tag of its own comes both ways.
-        found = {
-            (one.resource_id, one.started_at): one for one in map(_interval, rows.all())
-        }
-        return [found[key] for key in sorted(found)]
-
     def tags(
         self, resource_ids: Sequence[str], *, keys: Sequence[str] | None = None
     ) -> Sequence[TagSpan]:
@@ -135,23 +122,7 @@ class SqlFleet:
 
         With keys: of these only, compared as keys are (and as cost reports write them).
         """
-        wanted = _tags()
-        if keys is not None:
-            folded = [
-                f"{prefix}{fold_key(key)}"
-                for key in keys
-                for prefix in ("", "user:", "user_")
-            ]
-            wanted = wanted.where(_TAG.c.folded_key.in_(folded))
-        spans: list[TagSpan] = []
-        for some in _chunks(sorted(set(resource_ids))):
-            rows = self._session.connection().execute(
-                wanted.where(_TAG.c.resource_id.in_(some)).order_by(
-                    _TAG.c.resource_id, _TAG.c.key, _TAG.c.valid_from
-                )
-            )
-            spans += [_span(row) for row in rows.all()]
-        return spans
+        return tags_of(self._session, resource_ids, keys)
 
     def _open_tags(self) -> list[TagSpan]:
         rows = self._session.connection().execute(
@@ -251,11 +222,6 @@ class SqlFleet:
             )
 
 
-def fold_key(key: str) -> str:
-    """Return a tag key as keys are compared."""
-    return key.strip().lower()
-
-
 _MOVE_INTERVAL = (
     update(_INTERVAL)
     .where(
@@ -293,26 +259,6 @@ def _resources(observation: FleetObservation) -> list[Instance | Volume]:
 def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:
     for start in range(0, len(ids), _IDS_MAX):
         yield ids[start : start + _IDS_MAX]
-
-
-@cache
-def _of_job(keys: tuple[str, ...]) -> Any:  # noqa: ANN401 - a union of _intervals
-    """Build, once, the question for a ``job``'s intervals from ``start`` to ``until``."""
-    start: Any = bindparam("start")
-    until: Any = bindparam("until")
-    tagged = select(_TAG.c.resource_id).where(
-        _TAG.c.folded == bindparam("job"),
-        _TAG.c.folded_key.in_(keys),
-        _TAG.c.valid_from < until,
-        or_(_TAG.c.valid_to.is_(None), _TAG.c.valid_to > start),
-    )
-    return union_all(
-        *(
-            _intervals().where(_INTERVAL.c.started_at < until, end, way.in_(tagged))
-            for way in (_INTERVAL.c.resource_id, _INTERVAL.c.parent_id)
-            for end in (_INTERVAL.c.ended_at.is_(None), _INTERVAL.c.ended_at > start)
-        )
-    )
 
 
 @cache

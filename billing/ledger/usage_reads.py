@@ -1,0 +1,162 @@
+"""What ran for a job and the tags of resources, read the quick way for answers.
+
+Knows nothing of how either is learned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlalchemy import bindparam, or_, select, union_all
+from sqlmodel import Session
+
+from billing.core.attribution import TagKeys, normalise_job
+from billing.core.fleet import Lifecycle
+from billing.core.periods import Period
+from billing.core.usage import EndBasis, ResourceKind, TagSpan, UsageInterval
+from billing.ledger.columns import table_of
+from billing.ledger.hot import Hot, any_of, instants
+from billing.ledger.tables import ResourceTagRow, UsageIntervalRow
+
+_INTERVAL = table_of(UsageIntervalRow)
+_TAG = table_of(ResourceTagRow)
+#: Columns of an interval in the order of its rows.
+INTERVAL_COLUMNS = tuple(
+    name for name in UsageIntervalRow.model_fields if name != "interval_id"
+)
+_STARTED, _ENDED, _SEEN, _BOUND, _RECLAIMED = (
+    INTERVAL_COLUMNS.index(name)
+    for name in ("started_at", "ended_at", "last_seen_at", "ended_by", "is_reclaimed")
+)
+_KIND, _LIFECYCLE, _BASIS = (
+    INTERVAL_COLUMNS.index(name) for name in ("kind", "lifecycle", "end_basis")
+)
+#: Looking a text up is several times faster than calling its enumeration.
+_KINDS = {one.value: one for one in ResourceKind}
+_LIFECYCLES = {one.value: one for one in Lifecycle}
+_END_BASES = {one.value: one for one in EndBasis}
+
+
+def fold_key(key: str) -> str:
+    """Return a tag key as keys are compared."""
+    return key.strip().lower()
+
+
+def intervals_of_job(
+    session: Session, keys: TagKeys, period: Period, job: str
+) -> Sequence[UsageInterval]:
+    """Return what a job's resources and their volumes ran in a period.
+
+    By resource and start; a volume with a tag of its own comes once.
+    """
+    rows = _OF_JOB.rows(
+        session,
+        job=normalise_job(job),
+        keys=[fold_key(key) for key in keys.job],
+        start=period.start,
+        until=period.end,
+    )
+    found = {
+        (one.resource_id, one.started_at): one
+        for one in read_intervals(session, rows)
+        if one.started_at < period.end
+    }
+    return [found[key] for key in sorted(found)]
+
+
+def read_intervals(session: Session, rows: Iterable[Any]) -> list[UsageInterval]:
+    """Make intervals of a driver's rows of `INTERVAL_COLUMNS`."""
+    instant = instants(session)
+    found = []
+    for row in rows:
+        cells = list(row)
+        cells[_STARTED] = instant(cells[_STARTED])
+        cells[_SEEN] = instant(cells[_SEEN])
+        if cells[_ENDED] is not None:
+            cells[_ENDED] = instant(cells[_ENDED])
+        if cells[_BOUND] is not None:
+            cells[_BOUND] = instant(cells[_BOUND])
+        if cells[_RECLAIMED] is not None:
+            cells[_RECLAIMED] = bool(cells[_RECLAIMED])
+        cells[_KIND] = _KINDS[cells[_KIND]]
+        cells[_LIFECYCLE] = _LIFECYCLES[cells[_LIFECYCLE]]
+        cells[_BASIS] = _END_BASES[cells[_BASIS]]
+        found.append(UsageInterval(**dict(zip(INTERVAL_COLUMNS, cells, strict=True))))
+    return found
+
+
+def tags_of(
+    session: Session, resource_ids: Sequence[str], keys: Sequence[str] | None
+) -> Sequence[TagSpan]:
+    """Return the tag history of resources, by resource, key and start.
+
+    With keys: of these only, compared as keys are (and as cost reports write them).
+    """
+    ids = list(set(resource_ids))
+    if not ids:
+        return []
+    if keys is None:
+        rows = _TAGS.rows(session, ids=ids)
+    else:
+        folded = [
+            f"{prefix}{fold_key(key)}"
+            for key in keys
+            for prefix in ("", "user:", "user_")
+        ]
+        rows = _TAGS_OF_KEYS.rows(session, ids=ids, keys=folded)
+    instant = instants(session)
+    return [
+        TagSpan(
+            resource_id=resource_id,
+            key=key,
+            value=value,
+            valid_from=instant(since),
+            valid_to=None if until is None else instant(until),
+        )
+        for resource_id, key, value, since, until in rows
+    ]
+
+
+def _of_job(dialect: str) -> Any:  # noqa: ANN401 - a union of selects
+    """Build the question for a ``job``'s intervals from ``start`` to ``until``.
+
+    One part for each way in and kind of end, so that each is one index's range: a job
+    of a year has thousands of resources and intervals that are history. Whether an
+    open interval started in time is left to the caller, for SQLite would search by it.
+    """
+    columns = [_INTERVAL.c[name] for name in INTERVAL_COLUMNS]
+    start = bindparam("start", type_=_INTERVAL.c.ended_at.type, required=True)
+    until = bindparam("until", type_=_INTERVAL.c.started_at.type, required=True)
+    tagged = select(_TAG.c.resource_id).where(
+        _TAG.c.folded == bindparam("job", required=True),
+        any_of(_TAG.c.folded_key, "keys", dialect),
+        _TAG.c.valid_from < until,
+        or_(_TAG.c.valid_to.is_(None), _TAG.c.valid_to > start),
+    )
+    return union_all(
+        *(
+            select(*columns).where(end, way.in_(tagged))
+            for way in (_INTERVAL.c.resource_id, _INTERVAL.c.parent_id)
+            for end in (_INTERVAL.c.ended_at.is_(None), _INTERVAL.c.ended_at > start)
+        )
+    )
+
+
+def _tags(dialect: str, *, with_keys: bool) -> Any:  # noqa: ANN401 - a select
+    columns = _TAG.c
+    query = select(
+        columns.resource_id,
+        columns.key,
+        columns.value,
+        columns.valid_from,
+        columns.valid_to,
+    ).where(any_of(columns.resource_id, "ids", dialect))
+    if with_keys:
+        query = query.where(any_of(columns.folded_key, "keys", dialect))
+    return query.order_by(columns.resource_id, columns.key, columns.valid_from)
+
+
+_OF_JOB = Hot(_of_job)
+_TAGS = Hot(lambda dialect: _tags(dialect, with_keys=False))
+_TAGS_OF_KEYS = Hot(lambda dialect: _tags(dialect, with_keys=True))
