@@ -164,14 +164,13 @@ def event_queue(application: Application) -> EventQueue:
 
 def event_checks(application: Application) -> Sequence[Check]:
     """Check the queue: there, open to us, and with a place for what cannot be read."""
-    queue = event_queue(application)
-    if queue is None:
+    if not application.settings.config.aws.events.queue_url:
         return []
     fix = (
         "create it from deploy/aws/events and allow what deploy/aws/iam-read.json does"
     )
     try:
-        state = queue.state()
+        state = event_queue(application).state()
     except SourceUnavailableError as error:
         return [Check(name="event queue", ok=False, message=str(error), fix=fix)]
     waiting = "unknown" if state.waiting is None else f"about {state.waiting:,}"
