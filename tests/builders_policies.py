@@ -21,7 +21,13 @@ from policies.core.approvals import (
     Vote,
 )
 from policies.core.catalogue import Policy
-from policies.core.facts import CheckpointFacts, Facts, InstanceFacts, JobFacts
+from policies.core.facts import (
+    CheckpointFacts,
+    Facts,
+    InstanceFacts,
+    JobFacts,
+    TeamMonth,
+)
 from policies.load import load_text
 
 NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
@@ -154,6 +160,7 @@ def make_job(
     ended_at: datetime | None = None,
     has_grant: bool = False,
     grant_ends_at: datetime | None = None,
+    approved_ceiling: str | None = None,
     currency: str = "USD",
 ) -> JobFacts:
     return JobFacts(
@@ -171,6 +178,25 @@ def make_job(
         ended_at=ended_at,
         has_grant=has_grant,
         grant_ends_at=grant_ends_at,
+        approved_ceiling=(
+            None if approved_ceiling is None else Money.of(approved_ceiling, currency)
+        ),
+    )
+
+
+def make_month(
+    team: str = "nlp",
+    *,
+    spent: str | None = "170000",
+    forecast: str | None = None,
+    budget: str | None = "200000",
+) -> TeamMonth:
+    return TeamMonth(
+        team=team,
+        since=date(2026, 11, 1),
+        spent=None if spent is None else Money.of(spent),
+        forecast=None if forecast is None else Money.of(forecast),
+        budget=None if budget is None else Money.of(budget),
     )
 
 
@@ -246,6 +272,7 @@ def make_facts(
     checkpoints: Iterable[CheckpointFacts] = (),
     commitments: Iterable[CommitmentFacts] = (),
     commitments_known: bool = True,
+    team_months: Iterable[TeamMonth] = (),
     stale: Iterable[tuple[str, str]] = (),
 ) -> Facts:
     return Facts(
@@ -255,6 +282,7 @@ def make_facts(
         checkpoints=tuple(checkpoints),
         commitments=tuple(commitments),
         commitments_known=commitments_known,
+        team_months=tuple(team_months),
         stale_scopes=frozenset(stale),
     )
 

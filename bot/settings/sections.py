@@ -32,6 +32,10 @@ def _money(value: object) -> Money:
     return value if isinstance(value, Money) else parse_money(str(value))
 
 
+def _monthly(value: object) -> Money:
+    return _money(str(value).strip().removesuffix("/month").rstrip())
+
+
 def _account(value: object) -> str:
     text = str(value)
     if _ACCOUNT.fullmatch(text) is None:
@@ -58,6 +62,7 @@ def _zone(value: object) -> ZoneInfo:
 
 Duration = Annotated[timedelta, BeforeValidator(_duration)]
 Amount = Annotated[Money, BeforeValidator(_money)]
+MonthlyAmount = Annotated[Money, BeforeValidator(_monthly)]
 Account = Annotated[str, BeforeValidator(_account)]
 Zone = Annotated[ZoneInfo, BeforeValidator(_zone)]
 
@@ -119,10 +124,10 @@ class OwnersSection(_Section):
 
 
 class TeamSection(_Section):
-    """One team: its channel and its monthly budget (text such as ``$200,000/month``)."""
+    """One team: its channel and its monthly budget, such as ``$200,000/month``."""
 
     channel: str = ""
-    budget: str = ""
+    budget: MonthlyAmount | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from billing.core.attribution import TagKeys, belongings, choose
-from billing.core.charges import BUCKET_PREFIX, Source
+from billing.core.charges import Source
 from billing.core.fleet import Instance, InstanceState, ScopeFailure
 from billing.core.gpus import gpu_count
 from billing.core.money import Money, Rate
@@ -24,13 +24,18 @@ from billing.ports import (
 )
 from bot.ports import Store, UnitOfWork
 from bot.use_cases.cost import burn_of
-from bot.use_cases.groups import grouped
-from bot.use_cases.parts import CostQuestion, gather, parts_by
+from bot.use_cases.job_facts import job_facts
 from bot.use_cases.pricing import OwnPrice, PriceBook, price_book
-from policies.core.approvals import RequestState
+from bot.use_cases.team_months import team_months
 from policies.core.catalogue import Policy
 from policies.core.evaluate import Needs, needs_of
-from policies.core.facts import CheckpointFacts, Facts, InstanceFacts, JobFacts
+from policies.core.facts import (
+    CheckpointFacts,
+    Facts,
+    InstanceFacts,
+    JobFacts,
+    TeamMonth,
+)
 
 #: Facts of an account and region that no poll has read for longer are stale.
 STALE_AFTER = timedelta(minutes=30)
@@ -44,12 +49,14 @@ class FactSources:
 
     Attributes:
         stale_after: Stored facts older than this judge nothing: a few polls' time.
+        budgets: Monthly budget by team.
     """
 
     metrics: MetricSource | None
     commitments: CommitmentSource | None
     objects: ObjectSource | None
     stale_after: timedelta = STALE_AFTER
+    budgets: Mapping[str, Money] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,13 +87,18 @@ def gather_facts(
     now: datetime,
 ) -> GatheredFacts:
     """Gather the facts that the given policies need; nothing else is asked for."""
+    needs = needs_of(policies)
+    months: tuple[TeamMonth, ...] = ()
     with store.read() as unit:
         prices = price_book(unit.ledger, own)
+        if needs.team_months:
+            months = team_months(
+                unit.ledger, sources.budgets, prices=prices, keys=keys, now=now
+            )
         stored = _stored(unit, keys=keys, prices=prices, now=now)
         stale = _stale_scopes(unit.ledger.open_intervals(), now - sources.stale_after)
     failures: list[ScopeFailure] = []
     instances = stored.instances
-    needs = needs_of(policies)
     if needs.signals_lookback and sources.metrics is not None and instances:
         window = Period(now - needs.signals_lookback, now)
         instances, missed = _with_signals(instances, window, sources.metrics)
@@ -100,6 +112,7 @@ def gather_facts(
         checkpoints=checkpoints,
         commitments=commitments or (),
         commitments_known=commitments is not None,
+        team_months=months,
         as_of=stored.as_of,
         stale_scopes=stale,
         today=day_of(now),
@@ -127,7 +140,7 @@ def _stored(
     }
     return _Stored(
         instances=instances,
-        jobs=_jobs(unit, running, instances, keys=keys, prices=prices, now=now),
+        jobs=job_facts(unit, running, instances, keys=keys, prices=prices, now=now),
         as_of={"inventory": min(read_at.values())} if read_at else {},
         currency=prices.currency,
     )
@@ -203,87 +216,6 @@ def _instance_facts(
         running_since=interval.started_at,
         job_since=held[job_key].valid_from if job_key else None,
     )
-
-
-def _jobs(
-    unit: UnitOfWork,
-    running: Sequence[UsageInterval],
-    instances: Sequence[InstanceFacts],
-    *,
-    keys: TagKeys,
-    prices: PriceBook,
-    now: datetime,
-) -> tuple[JobFacts, ...]:
-    """Return the jobs that hold instances now, with what each has cost since it began."""
-    held: dict[str, list[InstanceFacts]] = {}
-    for one in instances:
-        if one.job:
-            held.setdefault(one.job, []).append(one)
-    if not held:
-        return ()
-    records = {one.job: one for one in unit.ledger.job_records() if one.job in held}
-    first = min((one.first_seen_at for one in records.values()), default=now)
-    question = CostQuestion(since=day_of(first), by="job")
-    read = gather(unit.ledger, question, prices=prices, keys=keys, now=now)
-    unknown = {one.job for one in read.accrued.unknown}
-    spent = {
-        group.key: group.total
-        for group in grouped(parts_by(read, question, "job"))
-        if not group.key.startswith(BUCKET_PREFIX)
-    }
-    grants = _grants(unit, held)
-    intervals = {one.resource_id: one for one in running}
-    nothing = Money.zero(prices.currency)
-    return tuple(
-        replace(
-            _job_facts(
-                job,
-                members,
-                [intervals[one.instance.resource_id] for one in members],
-                prices,
-            ),
-            spent=None if job in unknown else spent.get(job, nothing),
-            since=records[job].first_seen_at if job in records else None,
-            has_grant=job in grants,
-            grant_ends_at=grants.get(job),
-        )
-        for job, members in sorted(held.items())
-    )
-
-
-def _job_facts(
-    job: str,
-    members: Sequence[InstanceFacts],
-    running: Sequence[UsageInterval],
-    prices: PriceBook,
-) -> JobFacts:
-    """Return what a job holds now."""
-    gpus = [one.gpus for one in members]
-    return JobFacts(
-        job=job,
-        team=members[0].team,
-        owner=members[0].owner,
-        environment=members[0].environment,
-        spent=None,
-        rate=burn_of(running, prices),
-        predicted=None,
-        instance_types=tuple(sorted({one.shape for one in running})),
-        instances=len(members),
-        gpus=None if None in gpus else sum(gpu or 0 for gpu in gpus),
-        since=None,
-    )
-
-
-def _grants(unit: UnitOfWork, jobs: Iterable[str]) -> Mapping[str, datetime]:
-    """Return, for jobs somebody approved, when the approved hours end."""
-    wanted = set(jobs)
-    ends: dict[str, datetime] = {}
-    for one in unit.journal.requests(state=RequestState.APPROVED, limit=1000):
-        job = one.envelope.job
-        if job in wanted and one.decided_at is not None:
-            hours = timedelta(seconds=round(one.envelope.hours * 3600))
-            ends[job] = max(ends.get(job, one.decided_at), one.decided_at + hours)
-    return ends
 
 
 def _with_signals(

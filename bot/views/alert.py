@@ -31,6 +31,11 @@ _KINDS = {
     "checkpoint-retention": "Old checkpoints",
     "commitment-coverage": "Commitment coverage",
     "approval": "Runs without approval",
+    "budget": "Team budget",
+    "job-spend": "Expensive job",
+    "utilization": "Low GPU utilisation",
+    "tagging": "Missing tags",
+    "custom": "Your own rule",
 }
 _VERBS = {
     "warn": "warn the owner",

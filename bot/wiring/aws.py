@@ -99,4 +99,9 @@ class AwsParts:
             commitments=KeptCommitments(commitments, schedule.commitments, self.now),
             objects=KeptObjects(S3ObjectSource(self.clients), self.now),
             stale_after=max(STALE_AFTER, POLLS_UNTIL_STALE * schedule.inventory),
+            budgets={
+                name: team.budget
+                for name, team in self.settings.config.teams.items()
+                if team.budget is not None
+            },
         )

@@ -142,6 +142,20 @@ class Watch:
                 means.append(sum(samples.values[first:last]) / (last - first))
         return max(means, default=None)
 
+    def means(self, one: InstanceFacts, signal: str) -> tuple[list[float], str]:
+        """Return the mean of each GPU, and what is missing to know all of them."""
+        parts: dict[str, float] = {}
+        for samples in _samples(one, signal, self._cache):
+            first, last = self._window(samples)
+            if self._is_covered(samples, last - first):
+                mean = sum(samples.values[first:last]) / (last - first)
+                parts[samples.part] = max(mean, parts.get(samples.part, mean))
+        if one.gpus == 0:
+            return [], ""
+        return [parts[part] for part in sorted(parts)], _lack(
+            signal, len(parts), one.gpus
+        )
+
     def _readings(self, one: InstanceFacts, signal: str) -> Iterable[Reading]:
         """Summarise a signal, one reading per part."""
         parts: dict[str, Reading] = {}

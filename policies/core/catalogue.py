@@ -18,25 +18,30 @@ from policies.core.finding import Finding
 from policies.core.judging import Judgement
 from policies.core.kinds import (
     approval,
+    budget,
     checkpoint_retention,
     commitment_coverage,
+    custom,
     idle,
+    job_spend,
+    tagging,
     ttl,
+    utilization,
 )
-from policies.core.kinds.approval import ApprovalPolicy
-from policies.core.kinds.checkpoint_retention import CheckpointRetentionPolicy
-from policies.core.kinds.commitment_coverage import CommitmentCoveragePolicy
-from policies.core.kinds.idle import IdlePolicy
-from policies.core.kinds.ttl import TtlPolicy
 from policies.core.spelling import spelled
 from policies.core.view import View
 
 Policy = (
-    ApprovalPolicy
-    | IdlePolicy
-    | TtlPolicy
-    | CheckpointRetentionPolicy
-    | CommitmentCoveragePolicy
+    approval.ApprovalPolicy
+    | budget.BudgetPolicy
+    | checkpoint_retention.CheckpointRetentionPolicy
+    | commitment_coverage.CommitmentCoveragePolicy
+    | custom.CustomPolicy
+    | idle.IdlePolicy
+    | job_spend.JobSpendPolicy
+    | tagging.TaggingPolicy
+    | ttl.TtlPolicy
+    | utilization.UtilizationPolicy
 )
 
 
@@ -55,22 +60,25 @@ class Kind:
     message: Callable[[Finding], str]
 
 
+def _kind(model: type[Policy], module: Any) -> Kind:  # noqa: ANN401 (a module)
+    return Kind(model=model, judge=module.judge, message=module.message)
+
+
 KINDS: Mapping[str, Kind] = {
-    "approval": Kind(
-        model=ApprovalPolicy, judge=approval.judge, message=approval.message
+    "approval": _kind(approval.ApprovalPolicy, approval),
+    "idle": _kind(idle.IdlePolicy, idle),
+    "ttl": _kind(ttl.TtlPolicy, ttl),
+    "checkpoint-retention": _kind(
+        checkpoint_retention.CheckpointRetentionPolicy, checkpoint_retention
     ),
-    "idle": Kind(model=IdlePolicy, judge=idle.judge, message=idle.message),
-    "ttl": Kind(model=TtlPolicy, judge=ttl.judge, message=ttl.message),
-    "checkpoint-retention": Kind(
-        model=CheckpointRetentionPolicy,
-        judge=checkpoint_retention.judge,
-        message=checkpoint_retention.message,
+    "commitment-coverage": _kind(
+        commitment_coverage.CommitmentCoveragePolicy, commitment_coverage
     ),
-    "commitment-coverage": Kind(
-        model=CommitmentCoveragePolicy,
-        judge=commitment_coverage.judge,
-        message=commitment_coverage.message,
-    ),
+    "budget": _kind(budget.BudgetPolicy, budget),
+    "job-spend": _kind(job_spend.JobSpendPolicy, job_spend),
+    "utilization": _kind(utilization.UtilizationPolicy, utilization),
+    "tagging": _kind(tagging.TaggingPolicy, tagging),
+    "custom": _kind(custom.CustomPolicy, custom),
 }
 
 

@@ -111,3 +111,8 @@ class PolicyBase(Part):
     limits: Limits = Field(
         default_factory=Limits, description="how much may be acted on"
     )
+
+    @property
+    def signals_window(self) -> timedelta | None:
+        """Return how far back signals are looked at; None when none is needed."""
+        return None

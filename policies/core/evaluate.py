@@ -17,10 +17,9 @@ from policies.core.document import WARN, Mode
 from policies.core.facts import Facts
 from policies.core.finding import Evaluation, Finding, Refusal, Unknown
 from policies.core.judging import Judgement
+from policies.core.kinds.budget import BudgetPolicy
 from policies.core.kinds.checkpoint_retention import CheckpointRetentionPolicy
 from policies.core.kinds.commitment_coverage import CommitmentCoveragePolicy
-from policies.core.kinds.idle import IdlePolicy
-from policies.core.kinds.ttl import ACTIVITY_WINDOW, TtlPolicy
 from policies.core.locations import Location
 from policies.core.view import view_of
 
@@ -83,18 +82,19 @@ class Needs:
         locations: Checkpoint locations to list.
         families: Instance families whose coverage is asked for.
         coverage_lookback: The longest window of coverage; None when none is.
+        team_months: Whether what teams spent this month is asked for.
     """
 
     signals_lookback: timedelta | None
     locations: tuple[Location, ...]
     families: tuple[str, ...]
     coverage_lookback: timedelta | None
+    team_months: bool = False
 
 
 def needs_of(policies: Sequence[Policy]) -> Needs:
     """Return which facts the policies look at."""
-    windows = [policy.for_ for policy in policies if isinstance(policy, IdlePolicy)]
-    windows += [ACTIVITY_WINDOW for one in policies if isinstance(one, TtlPolicy)]
+    windows = [one.signals_window for one in policies if one.signals_window is not None]
     coverage = [one for one in policies if isinstance(one, CommitmentCoveragePolicy)]
     locations = {
         policy.location.text: policy.location
@@ -106,4 +106,5 @@ def needs_of(policies: Sequence[Policy]) -> Needs:
         locations=tuple(locations[text] for text in sorted(locations)),
         families=tuple(sorted({policy.family for policy in coverage})),
         coverage_lookback=max((one.lookback for one in coverage), default=None),
+        team_months=any(isinstance(one, BudgetPolicy) for one in policies),
     )

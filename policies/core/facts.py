@@ -50,6 +50,7 @@ class JobFacts:
         rate: Burn rate per hour of what runs now; None when any part is unknown.
         predicted: High estimate of the total cost; None when unknown.
         ended_at: When the scheduler said it ended; None while running or unknown.
+        approved_ceiling: Cost that was approved for it, all requests; None without any.
     """
 
     job: str
@@ -66,6 +67,7 @@ class JobFacts:
     ended_at: datetime | None = None
     has_grant: bool = False
     grant_ends_at: datetime | None = None
+    approved_ceiling: Money | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,6 +88,24 @@ class CheckpointFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TeamMonth:
+    """One team's current calendar month (UTC).
+
+    Attributes:
+        since: First day of the month.
+        spent: Total so far before credits; None when any part is unknown.
+        forecast: Expected total of the month; None when unknown.
+        budget: The team's budget in the configuration; None when it has none.
+    """
+
+    team: str
+    since: date
+    spent: Money | None
+    forecast: Money | None = None
+    budget: Money | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """Everything gathered for one evaluation.
 
@@ -100,6 +120,7 @@ class Facts:
     checkpoints: tuple[CheckpointFacts, ...] = ()
     commitments: tuple[CommitmentFacts, ...] = ()
     commitments_known: bool = False
+    team_months: tuple[TeamMonth, ...] = ()
     as_of: Mapping[str, datetime] = field(default_factory=dict)
     stale_scopes: frozenset[tuple[str, str]] = frozenset()
     today: date | None = None

@@ -39,6 +39,8 @@ from policies.core.quantities import (
 
 T = TypeVar("T")
 NAME_MAX = 64
+#: AWS allows no longer key.
+TAG_KEY_MAX = 128
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 _APPROVER = re.compile(
     r"@[^\s@<>&]+|[USW][A-Z0-9]{5,}|[^\s@<>&]+@[^\s@<>&]+\.[^\s@<>&]+"
@@ -128,6 +130,12 @@ def _parse_text(text: str) -> str:
     return text.strip()
 
 
+def _parse_tag_key(text: str) -> str:
+    if not text.strip() or len(text) > TAG_KEY_MAX:
+        raise QuantityError(text[:40], f"a tag key of 1 to {TAG_KEY_MAX} characters")
+    return text.strip()
+
+
 def _number_or_text(pattern: str, *examples: str) -> WithJsonSchema:
     return WithJsonSchema(
         {"type": ["string", "number"], "pattern": pattern, "examples": list(examples)}
@@ -145,6 +153,11 @@ Name = Annotated[
 ]
 Text = Annotated[
     str, PlainValidator(reader(str, _parse_text)), WithJsonSchema({"type": "string"})
+]
+TagKey = Annotated[
+    str,
+    PlainValidator(reader(str, _parse_tag_key)),
+    WithJsonSchema({"type": "string", "examples": ["job", "team", "cost-center"]}),
 ]
 Flag = Annotated[
     bool, PlainValidator(reader(bool, _parse_flag)), WithJsonSchema({"type": "boolean"})

@@ -34,7 +34,8 @@ from policies.core.judging import (
     plural,
 )
 from policies.core.quantities import Limit, QuantityError, duration_text, parse_limit
-from policies.core.view import Group, View, selects, unknown_where
+from policies.core.scoping import judged_groups
+from policies.core.view import Group, View
 
 #: Mean CPU utilisation from which an idle GPU means waiting, not doing nothing.
 CPU_BUSY_PCT = 50.0
@@ -84,6 +85,11 @@ class IdlePolicy(PolicyBase):
     )
     steps: AfterSteps = Field((AfterStep(do=WARN),), description="what to do, in order")
 
+    @property
+    def signals_window(self) -> timedelta:
+        """Return how far back signals are looked at."""
+        return self.for_
+
     @field_validator("signals")
     @classmethod
     def _some_signal(cls, signals: Signals) -> Signals:
@@ -114,27 +120,10 @@ def judge(policy: IdlePolicy, view: View, now: datetime) -> Judgement:
     watch = Watch(limits, now - policy.for_, now, view.cache)
     wait = min(policy.after_job_end or policy.for_, policy.for_)
     after_end = Watch(limits, now - wait, now, view.cache)
-    for group in view.groups:
-        if all(one.gpus == 0 for one in group.instances):
-            continue
-        if policy.accounts and not _in_accounts(policy, group):
-            continue
-        selected = selects(policy.where, group.values)
-        if selected is False:
-            continue
-        judging.in_scope += 1
-        if selected is None and policy.where is not None:
-            judging.unknown.append(unknown_where(policy.name, policy.where, group))
-        elif group.stale:
-            judging.miss(group, f"fresh facts of {', '.join(group.stale)}")
-        else:
-            chosen = after_end if _has_ended(policy, group, now) else watch
-            _judge_group(judging, policy, group, chosen, view.cache)
+    for group in judged_groups(judging, policy, view, only_gpus=True):
+        chosen = after_end if _has_ended(policy, group, now) else watch
+        _judge_group(judging, policy, group, chosen, view.cache)
     return judging.result()
-
-
-def _in_accounts(policy: IdlePolicy, group: Group) -> bool:
-    return all(one.instance.account in policy.accounts for one in group.instances)
 
 
 def _has_ended(policy: IdlePolicy, group: Group, now: datetime) -> bool:

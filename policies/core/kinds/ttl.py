@@ -23,7 +23,8 @@ from policies.core.fields import Account, Duration, Flag, InstanceCondition, Zon
 from policies.core.finding import Evidence, Finding, PlannedAction, Severity
 from policies.core.judging import Judgement, Judging, message_of
 from policies.core.quantities import QuantityError, duration_text, parse_limit
-from policies.core.view import Group, View, selects, unknown_where
+from policies.core.scoping import judged_groups
+from policies.core.view import Group, View
 
 #: How far back signs of work are looked for before something would be ended.
 ACTIVITY_WINDOW = timedelta(minutes=30)
@@ -55,6 +56,11 @@ class TtlPolicy(PolicyBase):
         (BeforeStep(do=WARN, before=timedelta(hours=2)),),
         description="what to do, in order",
     )
+
+    @property
+    def signals_window(self) -> timedelta:
+        """Return how far back signals are looked at."""
+        return ACTIVITY_WINDOW
 
     @model_validator(mode="after")
     def _default_within_max(self) -> Self:
@@ -90,24 +96,9 @@ class _End:
 def judge(policy: TtlPolicy, view: View, now: datetime) -> Judgement:
     """Return jobs and untagged instances near or past their end."""
     judging = Judging(policy)
-    for group in view.groups:
-        if policy.accounts and not _in_accounts(policy, group):
-            continue
-        selected = selects(policy.where, group.values)
-        if selected is False:
-            continue
-        judging.in_scope += 1
-        if selected is None and policy.where is not None:
-            judging.unknown.append(unknown_where(policy.name, policy.where, group))
-        elif group.stale:
-            judging.miss(group, f"fresh facts of {', '.join(group.stale)}")
-        else:
-            _judge_group(judging, policy, group, view, now)
+    for group in judged_groups(judging, policy, view):
+        _judge_group(judging, policy, group, view, now)
     return judging.result()
-
-
-def _in_accounts(policy: TtlPolicy, group: Group) -> bool:
-    return all(one.instance.account in policy.accounts for one in group.instances)
 
 
 def _judge_group(

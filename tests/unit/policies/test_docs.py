@@ -23,11 +23,14 @@ from policies.core.spelling import spelled
 from policies.load import json_schema, load_policies, load_text
 from tests.builders_policies import (
     NOW,
+    gpu_series,
     idle_instance,
     make_coverage,
     make_facts,
+    make_instance,
     make_job,
     make_listing,
+    make_month,
     saved_steps,
 )
 from tests.project import ROOT
@@ -45,6 +48,13 @@ SITUATIONS: dict[str, Callable[[], Facts]] = {
         checkpoints=[make_listing(saved_steps(1000, 2000, 3000, 4000, 5000))]
     ),
     "commitment-coverage": lambda: make_facts(commitments=[make_coverage("410")]),
+    "budget": lambda: make_facts(team_months=[make_month(forecast="212500")]),
+    "job-spend": lambda: make_facts(jobs=[make_job(spent="61234.50")]),
+    "utilization": lambda: make_facts(
+        make_instance(series=gpu_series([40.0] * 24, [36.0] * 24))
+    ),
+    "tagging": lambda: make_facts(make_instance(owner="", environment="devv")),
+    "custom": lambda: make_facts(jobs=[make_job(gpus=512, instances=64)]),
 }
 
 
@@ -78,11 +88,13 @@ def key_rows(model: type[BaseModel], prefix: str = "") -> Iterator[str]:
 
 
 def shown(value: object) -> str:
-    if value is None or value == ():
+    if value is None or value in ((), {}):
         return "none"
     text = spelled(value)
     if isinstance(text, dict):
         return "`" + ", ".join(f"{key}: {one}" for key, one in text.items()) + "`"
+    if isinstance(text, list) and not isinstance(text[0], dict):
+        return f"`{', '.join(str(one) for one in text)}`"
     if isinstance(text, list):
         return (
             "`"
