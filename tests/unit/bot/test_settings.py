@@ -77,7 +77,7 @@ def test_every_documented_key_is_accepted_as_in_its_example(tmp_path: Path) -> N
     assert config.aws.accounts == ("012345678901",)
     assert config.slack.mode == "http"
     assert config.owners.map["mia"] == "@mia"
-    assert config.teams["nlp"].budget == "$200,000/month"
+    assert config.teams["nlp"].budget == Money.of("200000")
     first, second = config.digests
     assert (first.at.weekday, first.at.at) == (0, time(9))
     assert first.timezone == ZoneInfo("Europe/Berlin")
