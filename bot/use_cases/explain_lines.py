@@ -1,0 +1,133 @@
+"""Lines of the bill, and what rules moved, behind one figure; days summed together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any
+
+from billing.core.charges import Metric
+from billing.core.completeness import is_complete
+from billing.core.money import NANOS_PER_UNIT, Money
+from billing.core.periods import DAY
+from billing.ports.charge_lines import ChargeFilter, ChargeSum
+from bot.use_cases.explain_figure import Figure, Subject, key_of
+from bot.use_cases.parts import Gathered, NoListCostError
+from bot.views.explain_values import ChargeLine, TransferLine
+
+#: Digits of a price per unit that are shown; it is a quotient, for people.
+_PRICE_DIGITS = 6
+
+
+def filter_of(figure: Figure) -> ChargeFilter:
+    """Return which charges a figure holds."""
+    names = {
+        Subject.TEAM: "team",
+        Subject.ACCOUNT: "account",
+        Subject.REGION: "region",
+        Subject.SERVICE: "service",
+        Subject.PURCHASE: "purchase",
+    }
+    field = names.get(figure.subject)
+    return ChargeFilter(
+        key=key_of(figure),
+        category=figure.category.value if figure.category else "",
+        **({field: figure.name} if field else {}),
+    )
+
+
+def charge_lines(read: Gathered, figure: Figure) -> list[ChargeLine]:
+    """Return the charges that count for a figure, alike ones as one line."""
+    since, until = read.days
+    found = read.ledger.charge_sums(since, until, filter_of(figure))
+    alike: dict[tuple[Any, ...], list[ChargeSum]] = {}
+    for one in found:
+        complete = is_complete(one.account, one.day, read.through)
+        if complete or (one.account, one.day) in read.bill_days:
+            alike.setdefault((not complete, *_words(one)), []).append(one)
+    return [
+        _line(members, figure.metric, is_open=bool(words[0]))
+        for words, members in alike.items()
+    ]
+
+
+def _words(one: ChargeSum) -> tuple[Any, ...]:
+    return (
+        *(one.key, one.usage_type, one.account, one.region, one.service, one.source),
+        *(one.record_type, one.category, one.pricing, one.cost_category, one.unit),
+    )
+
+
+def _line(members: list[ChargeSum], metric: Metric, *, is_open: bool) -> ChargeLine:
+    first = members[0]
+    amount = _sum(_amount(one, metric) for one in members)
+    quantity = _all(one.quantity for one in members)
+    days = {one.day for one in members}
+    return ChargeLine(
+        amount=amount,
+        key=first.key,
+        usage_type=first.usage_type,
+        account=first.account,
+        region=first.region,
+        service=first.service,
+        record_type=first.record_type,
+        purchase=first.pricing.value,
+        category=first.cost_category.value,
+        source=first.source.value,
+        since=min(days),
+        until=max(days) + DAY,
+        days=len(days),
+        charges=sum(one.charges for one in members),
+        quantity=quantity,
+        unit=first.unit,
+        unit_price=_per_unit(amount, quantity),
+        billed=_sum(one.billed for one in members),
+        effective=_sum(one.effective for one in members),
+        list_cost=_list_cost(members),
+        is_open=is_open,
+        is_credit=first.is_credit,
+    )
+
+
+def _amount(one: ChargeSum, metric: Metric) -> Money:
+    if metric is Metric.BILLED:
+        return one.billed
+    if metric is Metric.EFFECTIVE:
+        return one.effective
+    if one.list_cost is None:
+        raise NoListCostError(
+            f"the bill of {one.day} that is stored does not tell list cost"
+        )
+    return one.list_cost
+
+
+def _sum(amounts: Iterable[Money]) -> Money:
+    first, *others = amounts
+    for one in others:
+        first += one
+    return first
+
+
+def _all(quantities: Iterable[Decimal | None]) -> Decimal | None:
+    """Sum quantities; one that is not known leaves the sum unknown."""
+    found = [*quantities]
+    known = [one for one in found if one is not None]
+    return sum(known, Decimal(0)) if len(known) == len(found) else None
+
+
+def _list_cost(members: list[ChargeSum]) -> Money | None:
+    known = [one.list_cost for one in members if one.list_cost is not None]
+    return _sum(known) if len(known) == len(members) else None
+
+
+def _per_unit(amount: Money, quantity: Decimal | None) -> Decimal | None:
+    if not quantity:
+        return None
+    price = Decimal(amount.nanos) / NANOS_PER_UNIT / quantity
+    return round(price, _PRICE_DIGITS)
+
+
+def transfer_lines(read: Gathered, figure: Figure) -> list[TransferLine]:
+    """Return what rules moved to and from a figure's subject."""
+    del read, figure
+    return []

@@ -1,0 +1,110 @@
+"""An explanation as text for a terminal; pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.views.explain_values import (
+    ChargeLine,
+    Explanation,
+    Line,
+    RunningNow,
+    TransferLine,
+)
+from bot.views.explain_words import (
+    Page,
+    headline,
+    left_over,
+    line_what,
+    line_why,
+    through_text,
+    where_text,
+)
+from bot.views.terminal import clean, table, when
+from bot.views.words import window
+
+NOTHING = "nothing was billed and nothing ran: the figure is made of no lines"
+
+
+def explanation_text(explained: Explanation, page: Page) -> str:
+    """Return what `gpucost explain` prints."""
+    shown = page.of(explained.lines)
+    parts = [_head(explained)]
+    for title, lines in _sections(explained, shown):
+        parts.append(f"{title}\n{_lines(lines, explained.currency)}")
+    if not explained.lines:
+        parts.append(NOTHING)
+    left = left_over(page.left(explained.lines), explained.currency)
+    if left:
+        after = page.offset + len(shown)
+        parts.append(f"{left}: --offset {after} shows them")
+    parts += [_unknown(explained), _sources(explained)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _head(explained: Explanation) -> str:
+    if explained.per_hour or explained.since == explained.until:
+        period = f"as of {when(explained.as_of)}"
+        return clean(f"{explained.title}: {headline(explained)}, {period}")
+    period = window(explained.since, explained.until)
+    kind = f"{explained.metric.value} cost"
+    first = f"{explained.title}: {headline(explained)} {kind}, {period}"
+    second = f"= {explained.billed} billed + {explained.provisional} provisional"
+    count = len(explained.lines)
+    if explained.difference.nanos:
+        second += f"; {explained.difference} IS NOT EXPLAINED by the lines: report it"
+    elif count > 1:
+        second += f", the sum of the {count} lines below"
+    return f"{clean(first)}\n{second}"
+
+
+def _sections(
+    explained: Explanation, shown: Sequence[Line]
+) -> list[tuple[str, list[Line]]]:
+    now = [line for line in shown if isinstance(line, RunningNow)]
+    billed = [
+        line for line in shown if isinstance(line, ChargeLine) and not line.is_open
+    ]
+    moved = [line for line in shown if isinstance(line, TransferLine)]
+    seen = {id(line) for line in (*now, *billed, *moved)}
+    open_ = [line for line in shown if id(line) not in seen]
+    named: list[tuple[str, list[Line]]] = [
+        (f"billed by AWS ({through_text(explained)})", [*billed]),
+        ("moved by a rule", [*moved]),
+        ("provisional: running time x price", open_),
+        ("running now", [*now]),
+    ]
+    return [(title, lines) for title, lines in named if lines]
+
+
+def _lines(lines: Sequence[Line], currency: str) -> str:
+    rows = [
+        (
+            f"  {line.amount}",
+            line_what(line),
+            where_text(line),
+            line_why(line, currency),
+        )
+        for line in lines
+    ]
+    return table(rows, right=frozenset({0}))
+
+
+def _unknown(explained: Explanation) -> str:
+    lines = [f"not priced, in no line: {one}" for one in explained.unknown]
+    return "\n".join(clean(line) for line in lines)
+
+
+def _sources(explained: Explanation) -> str:
+    if not explained.sources:
+        return "nothing was read yet: run `gpucost ingest`"
+    rows = [
+        (
+            f"  {one.source.value}",
+            one.account or "all accounts",
+            f"read {when(one.as_of)}" if one.as_of else "never read",
+            one.reason,
+        )
+        for one in explained.sources
+    ]
+    return f"sources\n{table(rows)}"
