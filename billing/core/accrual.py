@@ -2,15 +2,15 @@
 
 What AWS bills by time is followed: an instance costs at least 60 seconds at each start
 (booked where it started), pending time nothing, spot capacity that AWS took back in
-its first hour nothing, a volume its size by the hour of a 730-hour month. A missing
-price is named, never zero. Sums are exact: parts of an interval (days, jobs, windows)
-always add up to the whole, because each is the difference of two rounded running totals.
-Pure; knows no store.
+its first hour nothing, a volume its size by the hour of a 730-hour month, a training
+job the seconds that AWS says are billed. A missing price is named, never zero. Sums are
+exact: parts of an interval (days, jobs, windows) always add up to the whole, because
+each is the difference of two rounded running totals. Pure; knows no store.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
@@ -19,14 +19,14 @@ from billing.core.charges import CostCategory
 from billing.core.fleet import Lifecycle
 from billing.core.money import Money, Rate
 from billing.core.periods import Period, start_of
-from billing.core.priced import quantities
+from billing.core.price_series import price_series, rates_of
+from billing.core.priced import bucket_of, category_of, missing_reason, quantities
 from billing.core.prices import Price, PriceKey, Purchase
 from billing.core.usage import ResourceKind, TagSpan, UsageInterval
 
 MINIMUM = timedelta(seconds=60)
 FREE_WHEN_RECLAIMED_WITHIN = timedelta(hours=1)
-CAPACITY_BLOCK_REASON = "capacity block: its fee was paid at purchase"
-NO_PRICE_REASON = "no price known"
+
 
 _MICROSECOND = timedelta(microseconds=1)
 _HOUR = timedelta(hours=1) // _MICROSECOND
@@ -35,14 +35,18 @@ _EPOCH_DAY = date(1970, 1, 1)
 _EPOCH = start_of(_EPOCH_DAY)
 
 Prices = Mapping[PriceKey, Sequence[Price]]
-#: A `CellKey` while sums are made: job, account, day number, whether it is a volume,
+#: A `CellKey` while sums are made: job, account, day number, kind of resource,
 #: region, shape, lifecycle, currency. Plain tuples hash several times faster.
-_Cell = tuple[str, str, int, bool, str, str, Lifecycle, str]
+_Cell = tuple[str, str, int, ResourceKind, str, str, Lifecycle, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
 class CellKey:
-    """What the amounts of one cell have in common; ``job`` "" is untagged."""
+    """What the amounts of one cell have in common.
+
+    Attributes:
+        job: "" is untagged; ``bucket:…`` where no tag decides.
+    """
 
     job: str
     account: str
@@ -52,6 +56,7 @@ class CellKey:
     shape: str
     lifecycle: Lifecycle
     currency: str
+    kind: ResourceKind = ResourceKind.INSTANCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,6 +179,8 @@ class _Holders:
 
     def of(self, interval: UsageInterval, part: Period) -> list[tuple[str, Period]]:
         """Split a part of an interval at every change of its job."""
+        if bucket := bucket_of(interval.kind):
+            return [(bucket, part)]
         resource, parent = interval.resource_id, interval.parent_id
         spans = self._names(resource) or self._names(parent)
         if not spans:
@@ -219,6 +226,7 @@ class _Tally:
         """Add one part of an interval that belongs to one job."""
         start, end = _micros(part.start), _micros(part.end)
         began = _micros(interval.started_at)
+        share, whole = _billed_share(interval)
         for number, (key, units) in enumerate(quantities(interval)):
             for base, since, until, rate in self._rates(key, start, end):
                 if rate is None:
@@ -227,10 +235,10 @@ class _Tally:
                 # Running totals begin where the price does, or the interval: never
                 # at a bound of the question, so that answers add up exactly.
                 origin = max(began, base)
-                nanos = rate.nanos * units
-                before = _cost(nanos, since - origin)
+                nanos = rate.nanos * units * share
+                before = _cost(nanos, since - origin, whole)
                 for day, first, last in _days(since, until):
-                    after = _cost(nanos, last - origin)
+                    after = _cost(nanos, last - origin, whole)
                     cell = _cell(interval, job, day, rate.currency)
                     self._book(cell, after - before, 0 if number else last - first)
                     before = after
@@ -294,52 +302,16 @@ class _Tally:
             series = self._series[key] = price_series(self._prices.get(key, ()))
         if len(series) == 1 and series[0][0] <= start:
             return ((series[0][0], start, end, series[0][1]),)
-        return _rates_of(series, start, end)
+        return rates_of(series, start, end)
 
 
-def _rates_of(
-    series: Iterable[tuple[int, Rate]], start: int, end: int
-) -> Iterator[tuple[int, int, int, Rate | None]]:
-    base, rate, since = start, None, start
-    for held_from, next_rate in series:
-        if held_from > since:
-            until = min(held_from, end)
-            yield base, since, until, rate
-            since = until
-        if since >= end:
-            return
-        base, rate = held_from, next_rate
-    yield base, since, end, rate
-
-
-def price_series(prices: Iterable[Price]) -> list[tuple[int, Rate]]:
-    """Order prices by when they begin (microseconds since 1970) without zeros.
-
-    A price without a beginning always held; of two with one beginning the newer counts.
-    """
-    chosen: dict[int, Price] = {}
-    for price in prices:
-        held_from = 0 if price.effective_from is None else _micros(price.effective_from)
-        before = chosen.get(held_from)
-        if price.rate.nanos > 0 and (before is None or before.as_of <= price.as_of):
-            chosen[held_from] = price
-    return [(held_from, chosen[held_from].rate) for held_from in sorted(chosen)]
-
-
-def rate_at(prices: Iterable[Price], instant: datetime) -> Rate | None:
-    """Return the rate that holds at an instant; None when none is known."""
-    found = None
-    for held_from, rate in price_series(prices):
-        if held_from <= _micros(instant):
-            found = rate
-    return found
-
-
-def missing_reason(key: PriceKey) -> str:
-    """Say why a key has no price."""
-    if key.purchase is Purchase.CAPACITY_BLOCK:
-        return CAPACITY_BLOCK_REASON
-    return NO_PRICE_REASON
+def _billed_share(interval: UsageInterval) -> tuple[int, int]:
+    """Return which share of an interval AWS bills, as a numerator and a denominator."""
+    if interval.billed_s is None or interval.ended_at is None:
+        return 1, 1
+    ran = (interval.ended_at - interval.started_at) // _MICROSECOND
+    billed = interval.billed_s * (timedelta(seconds=1) // _MICROSECOND)
+    return (billed, ran) if ran > 0 else (1, 1)
 
 
 def _cell(interval: UsageInterval, job: str, day: int, currency: str) -> _Cell:
@@ -347,7 +319,7 @@ def _cell(interval: UsageInterval, job: str, day: int, currency: str) -> _Cell:
         job,
         interval.account,
         day,
-        interval.kind is ResourceKind.VOLUME,
+        interval.kind,
         interval.region,
         interval.shape,
         interval.lifecycle,
@@ -356,16 +328,17 @@ def _cell(interval: UsageInterval, job: str, day: int, currency: str) -> _Cell:
 
 
 def _key_of(cell: _Cell) -> CellKey:
-    job, account, day, is_volume, region, shape, lifecycle, currency = cell
+    job, account, day, kind, region, shape, lifecycle, currency = cell
     return CellKey(
         job=job,
         account=account,
         day=_EPOCH_DAY + timedelta(days=day),
-        cost_category=CostCategory.STORAGE if is_volume else CostCategory.COMPUTE,
+        cost_category=category_of(kind),
         region=region,
         shape=shape,
         lifecycle=lifecycle,
         currency=currency,
+        kind=kind,
     )
 
 
@@ -380,10 +353,14 @@ def _days(start: int, end: int) -> list[tuple[int, int, int]]:
     return parts
 
 
-def _cost(nanos_per_hour: int, micros: int) -> int:
-    """Return the cost of a length of time, rounded half-even to a nano-unit."""
-    quotient, rest = divmod(nanos_per_hour * micros, _HOUR)
-    if 2 * rest > _HOUR or (2 * rest == _HOUR and quotient % 2):
+def _cost(nanos_per_hour: int, micros: int, whole: int = 1) -> int:
+    """Return the cost of a length of time, rounded half-even to a nano-unit.
+
+    ``whole`` divides it: the rate was multiplied by so many parts of the whole.
+    """
+    divisor = _HOUR * whole
+    quotient, rest = divmod(nanos_per_hour * micros, divisor)
+    if 2 * rest > divisor or (2 * rest == divisor and quotient % 2):
         quotient += 1
     return quotient
 

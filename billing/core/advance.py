@@ -16,12 +16,18 @@ from billing.core.fleet import (
     FleetObservation,
     Instance,
     InstanceState,
-    Lifecycle,
     Volume,
 )
-from billing.core.usage import EndBasis, ResourceKind, TagSpan, UsageInterval
+from billing.core.resources import SERVICE_OF, OtherResources, Resource
+from billing.core.seen import (
+    instance_interval,
+    resource_interval,
+    shape_of,
+    volume_interval,
+)
+from billing.core.usage import EndBasis, TagSpan, UsageInterval
 
-_Seen = TypeVar("_Seen", Instance, Volume)
+_Seen = TypeVar("_Seen", Instance, Volume, Resource)
 
 #: A tag that comes this soon after a launch counts from the launch: programs launch
 #: first and tag afterwards.
@@ -67,16 +73,16 @@ def advance(
         observation: What the poll saw.
         applied_at: Time of the newest poll learned from; an older one is ignored.
     """
-    last = _last_of_each(known)
-    now = observation.observed_at
-    newest = max((found.last_seen_at for found in last.values()), default=now)
-    if now < newest or (applied_at is not None and now < applied_at):
+    if applied_at is not None and observation.observed_at < applied_at:
         return Changes()
-    learning = _Learning(last, observation)
+    learning = _Learning(_last_of_each(known), observation)
     for instance in _one_each(observation.instances):
         learning.instance(instance)
     for volume in _one_each(observation.volumes):
         learning.volume(volume)
+    if observation.others is not None:
+        for resource in _one_each(observation.others.resources):
+            learning.resource(resource)
     learning.absent()
     learning.tags(open_tags)
     return learning.changes()
@@ -91,6 +97,14 @@ class _Learning:
         self._last = last
         self._now = observation.observed_at
         self._scanned = frozenset(observation.scanned)
+        others = observation.others or OtherResources()
+        self._scanned_services = frozenset(others.scanned)
+        #: What is known of these is newer than this look at them.
+        self._newer = {
+            found.resource_id
+            for found in last.values()
+            if found.last_seen_at > self._now
+        }
         self._opened: list[UsageInterval] = []
         self._extended: list[UsageInterval] = []
         self._ended: list[UsageInterval] = []
@@ -101,6 +115,8 @@ class _Learning:
 
     def instance(self, instance: Instance) -> None:
         """Learn from one instance in whatever state."""
+        if instance.resource_id in self._newer:
+            return
         self._sighted[instance.resource_id] = (instance.launched_at, instance.tags)
         last = self._last.get(instance.resource_id)
         if last is not None and last.started_at < instance.launched_at:
@@ -113,7 +129,7 @@ class _Learning:
             self._not_running(instance, last)
 
     def _running(self, instance: Instance, last: UsageInterval | None) -> None:
-        fresh = _instance_interval(instance, self._now)
+        fresh = instance_interval(instance, self._now)
         if last is None:
             self._opened.append(fresh)
         elif last.ended_at is None or last.end_basis is EndBasis.BOUNDED:
@@ -121,7 +137,7 @@ class _Learning:
 
     def _not_running(self, instance: Instance, last: UsageInterval | None) -> None:
         if last is None:
-            unseen = _instance_interval(instance, instance.launched_at)
+            unseen = instance_interval(instance, instance.launched_at)
             ended = _ended(unseen, instance, self._now)
             if ended.end_basis is EndBasis.EXACT or instance.is_reclaimed:
                 self._opened.append(ended)
@@ -135,19 +151,60 @@ class _Learning:
 
     def volume(self, volume: Volume) -> None:
         """Learn from one volume."""
-        if volume.state in _GONE_VOLUMES:
+        if volume.state in _GONE_VOLUMES or volume.resource_id in self._newer:
             return
         self._sighted[volume.resource_id] = (volume.created_at, volume.tags)
-        fresh = _volume_interval(volume, self._now)
+        fresh = volume_interval(volume, self._now)
         last = self._last.get(volume.resource_id)
         if last is None:
             self._opened.append(fresh)
         elif last.ended_at is None or last.end_basis is EndBasis.BOUNDED:
             self._continue(last, fresh)
 
+    def resource(self, resource: Resource) -> None:
+        """Learn from one resource of another service."""
+        if resource.resource_id in self._newer:
+            return
+        self._sighted[resource.resource_id] = (resource.started_at, resource.tags)
+        fresh = resource_interval(resource, self._now)
+        last = self._last.get(resource.resource_id)
+        if last is None and resource.is_level:
+            fresh = replace(fresh, started_at=max(self._now, fresh.started_at))
+        if last is not None and last.started_at < resource.started_at:
+            if last.ended_at is None:
+                self._ended.append(_bounded(last, resource.started_at))
+            last = None
+        if not resource.is_running:
+            self._resource_ended(last or fresh, resource, is_known=last is not None)
+        elif last is None:
+            self._opened.append(fresh)
+        elif last.ended_at is None or last.end_basis is EndBasis.BOUNDED:
+            self._continue(last, fresh)
+
+    def _resource_ended(
+        self, interval: UsageInterval, resource: Resource, *, is_known: bool
+    ) -> None:
+        """End an interval where AWS says; without that it must have been seen running."""
+        exact = resource.ended_at
+        if exact is None or exact < interval.started_at:
+            if is_known and interval.ended_at is None:
+                self._ended.append(_bounded(interval, self._now))
+            return
+        ended = replace(
+            interval,
+            ended_at=exact,
+            end_basis=EndBasis.EXACT,
+            ended_by=None,
+            billed_s=resource.billed_s,
+        )
+        if not is_known:
+            self._opened.append(ended)
+        elif interval.end_basis is not EndBasis.EXACT or _differ(interval, ended):
+            self._ended.append(ended)
+
     def _continue(self, last: UsageInterval, fresh: UsageInterval) -> None:
         """Extend an interval, or cut it where its shape changed."""
-        if _shape(last) == _shape(fresh):
+        if shape_of(last) == shape_of(fresh):
             if last.last_seen_at < self._now or last.ended_at is not None:
                 self._extended.append(_reopened(last, self._now))
             return
@@ -162,10 +219,15 @@ class _Learning:
         """End what a completely read scope no longer shows."""
         for resource_id, last in self._last.items():
             is_gone = resource_id not in self._sighted and self._is_scanned(last)
-            if is_gone and last.ended_at is None:
+            is_older = resource_id not in self._newer
+            if is_gone and is_older and last.ended_at is None:
                 self._ended.append(_bounded(last, self._now))
 
     def _is_scanned(self, interval: UsageInterval) -> bool:
+        service = SERVICE_OF.get(interval.kind)
+        if service is not None:
+            scope = (interval.account, interval.region, service)
+            return scope in self._scanned_services
         return (interval.account, interval.region) in self._scanned
 
     def tags(self, open_tags: Iterable[TagSpan]) -> None:
@@ -175,7 +237,7 @@ class _Learning:
             held.setdefault(span.resource_id, {})[span.key] = span
         for resource_id, (started_at, tags) in self._sighted.items():
             self._compare(resource_id, started_at, tags, held.get(resource_id, {}))
-        for resource_id in held.keys() - self._sighted.keys():
+        for resource_id in held.keys() - self._sighted.keys() - self._newer:
             last = self._last.get(resource_id)
             if last is not None and self._is_scanned(last):
                 self._close(held[resource_id].values())
@@ -237,60 +299,17 @@ def _one_each(seen: Iterable[_Seen]) -> Iterable[_Seen]:
     return chosen.values()
 
 
-def _recency(resource: Instance | Volume) -> tuple[datetime, int, str]:
+def _recency(resource: Instance | Volume | Resource) -> tuple[datetime, int, str]:
     if isinstance(resource, Instance):
         place = _STATE_ORDER.index(resource.state)
         return resource.launched_at, place, repr(resource)
+    if isinstance(resource, Resource):
+        return resource.started_at, int(not resource.is_running), repr(resource)
     return resource.created_at, 0, repr(resource)
 
 
-def _instance_interval(instance: Instance, seen_at: datetime) -> UsageInterval:
-    return UsageInterval(
-        resource_id=instance.resource_id,
-        kind=ResourceKind.INSTANCE,
-        account=instance.account,
-        region=instance.region,
-        zone=instance.zone,
-        shape=instance.instance_type,
-        lifecycle=instance.lifecycle,
-        started_at=instance.launched_at,
-        ended_at=None,
-        end_basis=EndBasis.OPEN,
-        last_seen_at=max(seen_at, instance.launched_at),
-        platform=instance.platform,
-        tenancy=instance.tenancy,
-    )
-
-
-def _volume_interval(volume: Volume, seen_at: datetime) -> UsageInterval:
-    return UsageInterval(
-        resource_id=volume.resource_id,
-        kind=ResourceKind.VOLUME,
-        account=volume.account,
-        region=volume.region,
-        zone=volume.zone,
-        shape=volume.volume_type,
-        lifecycle=Lifecycle.ON_DEMAND,
-        started_at=volume.created_at,
-        ended_at=None,
-        end_basis=EndBasis.OPEN,
-        last_seen_at=max(seen_at, volume.created_at),
-        size_gib=volume.size_gib,
-        iops=volume.iops,
-        throughput_mibps=volume.throughput_mibps,
-        parent_id=volume.attached_to,
-    )
-
-
-def _shape(interval: UsageInterval) -> tuple[object, ...]:
-    """Return everything whose change begins another interval."""
-    return (
-        interval.shape,
-        interval.size_gib,
-        interval.iops,
-        interval.throughput_mibps,
-        interval.parent_id,
-    )
+def _differ(one: UsageInterval, other: UsageInterval) -> bool:
+    return (one.ended_at, one.billed_s) != (other.ended_at, other.billed_s)
 
 
 def _reopened(interval: UsageInterval, seen_at: datetime) -> UsageInterval:

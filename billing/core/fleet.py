@@ -10,6 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from billing.core.resources import OtherResources
 
 
 class Lifecycle(StrEnum):
@@ -18,6 +22,10 @@ class Lifecycle(StrEnum):
     ON_DEMAND = "on-demand"
     SPOT = "spot"
     CAPACITY_BLOCK = "capacity-block"
+    #: SageMaker's managed spot training and spot instances of HyperPod.
+    MANAGED_SPOT = "managed-spot"
+    #: Capacity of SageMaker that was paid at purchase.
+    TRAINING_PLAN = "training-plan"
 
 
 class InstanceState(StrEnum):
@@ -113,12 +121,14 @@ class FleetObservation:
     """Everything one poll saw, and what it could not see.
 
     Only ``scanned`` scopes may end an interval by absence; anything known in another
-    scope is stale, not gone.
+    scope is stale, not gone. Without any scanned scope it is a look at a few
+    instances, which says nothing about others.
 
     Attributes:
         observed_at: Instant before the first request of the poll.
         scanned: ``(account, region)`` pairs read completely, sorted.
         failures: Scopes that failed; their resources keep their last known state.
+        others: What costs by time beside instances and volumes; None: not read.
     """
 
     observed_at: datetime
@@ -126,3 +136,4 @@ class FleetObservation:
     volumes: tuple[Volume, ...]
     scanned: tuple[tuple[str, str], ...]
     failures: tuple[ScopeFailure, ...]
+    others: OtherResources | None = None

@@ -32,8 +32,10 @@ class PriceKey:
 
     Attributes:
         product: Instance type (``p5.48xlarge``), or ``ebs:gp3`` for one GiB of volume,
-            ``ebs:gp3:iops``, ``ebs:gp3:throughput``.
-        zone: Availability zone for spot; "" otherwise.
+            ``ebs:gp3:iops``, ``ebs:gp3:throughput``; ``sagemaker:training:ml.…``,
+            ``fsx:lustre:…`` for one GiB, ``nat-gateway``.
+        zone: Availability zone for spot; the reservation's own id for what was paid at
+            purchase (capacity block, training plan); "" otherwise.
     """
 
     region: str

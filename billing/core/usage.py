@@ -19,6 +19,25 @@ class ResourceKind(StrEnum):
 
     INSTANCE = "instance"
     VOLUME = "volume"
+    #: Incremental, so what one holds, and costs, only the bill tells.
+    SNAPSHOT = "snapshot"
+    FILE_SYSTEM = "file-system"
+    NAT_GATEWAY = "nat-gateway"
+    #: A SageMaker training job; its units are its instances.
+    TRAINING_JOB = "training-job"
+    #: Instances of an ended training job that are kept for the next one.
+    WARM_POOL = "warm-pool"
+    #: One node of a HyperPod cluster.
+    CLUSTER_NODE = "cluster-node"
+    #: One production variant of an endpoint; its units are its instances.
+    ENDPOINT = "endpoint"
+    NOTEBOOK = "notebook"
+    #: An application of SageMaker Studio that runs on an instance.
+    STUDIO_APP = "studio-app"
+    #: Reserved capacity that nothing runs in; its units are the idle instances.
+    UNUSED_CAPACITY = "unused-capacity"
+    #: Likewise, of a SageMaker training plan.
+    UNUSED_PLAN = "unused-plan"
 
 
 class EndBasis(StrEnum):
@@ -40,7 +59,12 @@ class UsageInterval:
         ended_by: Latest possible end when ``end_basis`` is bounded; else None.
         last_seen_at: Last poll that saw it running.
         is_reclaimed: True when AWS took a spot instance back; None when unknown.
-        size_gib: Volume size; 0 for instances.
+        size_gib: Size of a volume, snapshot or file system; 0 for others.
+        throughput_mibps: Of a volume; of a file system, for each TiB of it.
+        units: How many of the shape, such as the instances of a training job.
+        billed_s: Seconds that AWS says are billed of the whole interval; None: all.
+        reservation_id: Capacity reservation, block or training plan that it runs in;
+            "" when none.
     """
 
     resource_id: str
@@ -62,6 +86,9 @@ class UsageInterval:
     iops: int | None = None
     throughput_mibps: int | None = None
     parent_id: str = ""
+    units: int = 1
+    billed_s: int | None = None
+    reservation_id: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

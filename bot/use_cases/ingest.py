@@ -9,7 +9,7 @@ from datetime import date, datetime
 from billing.core.charges import Source
 from billing.core.fleet import FleetObservation, ScopeFailure
 from billing.core.periods import DAY, Period, day_of, previous_month
-from billing.core.priced import price_keys
+from billing.core.priced import is_instance, is_published, price_keys
 from billing.core.prices import PriceKey, Purchase
 from billing.core.usage import UsageInterval
 from billing.ingest import import_costs, observe_fleet, refresh_prices
@@ -123,9 +123,9 @@ def _ingest_keys(
 
 
 def needed_keys(intervals: Iterable[UsageInterval]) -> set[PriceKey]:
-    """Return the keys that intervals are priced by; a block's fee is no hourly price."""
+    """Return the keys that intervals are priced by and that somebody publishes."""
     keys = {key for one in intervals for key in price_keys(one)}
-    return {key for key in keys if key.purchase is not Purchase.CAPACITY_BLOCK}
+    return {key for key in keys if is_published(key)}
 
 
 def other_ways(needed: Iterable[PriceKey]) -> set[PriceKey]:
@@ -133,7 +133,7 @@ def other_ways(needed: Iterable[PriceKey]) -> set[PriceKey]:
     return {
         replace(key, purchase=purchase, zone="")
         for key in needed
-        if not key.product.startswith("ebs:")
+        if is_instance(key)
         for purchase in (Purchase.ON_DEMAND, Purchase.SPOT)
     }
 

@@ -21,13 +21,10 @@ from billing.core.attribution import TagKeys, normalise_job
 from billing.core.charges import (
     BUCKET_PREFIX,
     Bucket,
-    CostCategory,
     Metric,
-    PricingCategory,
     Source,
 )
 from billing.core.completeness import gpu_hours_by_day, is_complete
-from billing.core.fleet import Lifecycle
 from billing.core.money import Money
 from billing.core.periods import (
     DAY,
@@ -37,27 +34,19 @@ from billing.core.periods import (
     month_start,
     start_of,
 )
-from billing.core.priced import price_keys
-from billing.core.prices import Purchase
-from billing.core.usage import TagSpan, UsageInterval
+from billing.core.priced import (
+    category_of_product,
+    price_keys,
+    pricing_of,
+    pricing_of_purchase,
+    service_of,
+)
+from billing.core.usage import ResourceKind, TagSpan, UsageInterval
 from billing.ports import BillLedger, CostCellOfDay, Freshness, NeedsExportError
 from bot.use_cases.groups import Part
 from bot.use_cases.pricing import PriceBook
 
-_PRICING = {
-    Lifecycle.ON_DEMAND: PricingCategory.STANDARD,
-    Lifecycle.SPOT: PricingCategory.DYNAMIC,
-    Lifecycle.CAPACITY_BLOCK: PricingCategory.COMMITTED,
-}
-_UNPRICED_PRICING = {
-    Purchase.ON_DEMAND: PricingCategory.STANDARD,
-    Purchase.SPOT: PricingCategory.DYNAMIC,
-    Purchase.CAPACITY_BLOCK: PricingCategory.COMMITTED,
-}
-
-
-#: What exports call the service of instances and volumes, which is all that accrues.
-EC2_SERVICE = "Amazon Elastic Compute Cloud"
+EC2_SERVICE = service_of(ResourceKind.INSTANCE)
 #: Group of days that came from Cost Explorer, which names no service.
 UNKNOWN_SERVICE = "unknown"
 
@@ -356,8 +345,8 @@ def _accrued(cell: AccruedCell, read: Gathered, by: str) -> Part:
         "category": key.cost_category.value,
         "account": key.account,
         "region": key.region,
-        "purchase": _PRICING[key.lifecycle].value,
-        "service": EC2_SERVICE,
+        "purchase": pricing_of(key.lifecycle).value,
+        "service": service_of(key.kind),
     }
     if by not in names:
         raise NeedsExportError(f"days that are not billed yet cannot be told by {by}")
@@ -374,13 +363,12 @@ def unpriced_keys(read: Gathered, by: str) -> frozenset[str]:
     """Return the keys of a dimension that hold running time without a known price."""
 
     def key_of(one: Unpriced) -> str | None:
-        is_volume = one.product.startswith("ebs:")
         names = {
             "job": _job_key(one.job),
             "team": _team_key(read, one.job),
-            "category": CostCategory.STORAGE if is_volume else CostCategory.COMPUTE,
+            "category": category_of_product(one.product),
             "region": one.region,
-            "purchase": _UNPRICED_PRICING[one.purchase],
+            "purchase": pricing_of_purchase(one.purchase),
         }
         return names.get(by)
 

@@ -253,7 +253,7 @@ def test_capacity_block_is_not_priced_on_demand() -> None:  # C039
     result = accrued(run)
 
     assert result.cells == ()
-    assert "fee was paid at purchase" in result.unknown[0].reason
+    assert "its fee is not known" in result.unknown[0].reason
 
 
 def test_retagged_instance_splits_at_that_instant() -> None:

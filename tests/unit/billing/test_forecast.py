@@ -6,10 +6,10 @@ from decimal import Decimal
 
 import pytest
 
-from billing.core.accrual import CAPACITY_BLOCK_REASON
 from billing.core.fleet import Lifecycle
 from billing.core.forecast import burn, describe_change, next_24h, percent_change
 from billing.core.money import Money, Rate
+from billing.core.priced import PREPAID_REASON
 from tests.builders import (
     NOW,
     make_interval,
@@ -57,7 +57,7 @@ def test_burn_takes_the_spot_price_of_now() -> None:
         ),
         (
             make_interval(resource_id="i-2", lifecycle=Lifecycle.CAPACITY_BLOCK),
-            f"p5.48xlarge capacity-block in us-east-1 ({CAPACITY_BLOCK_REASON})",
+            f"p5.48xlarge capacity-block in us-east-1 ({PREPAID_REASON})",
         ),
     ],
     ids=["no-price", "capacity-block"],
