@@ -33,7 +33,10 @@ ATTRIBUTES = Call(
 )
 PERMISSIONS = (RECEIVE.permission, DELETE.permission, ATTRIBUTES.permission)
 
-_REGION = re.compile(r"(?:sqs|queue)\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?")
+_REGION = re.compile(
+    r"(?:sqs\.(?P<new>[a-z0-9-]+)\.(?:amazonaws\.com(?:\.cn)?|api\.aws)"
+    r"|(?P<old>[a-z0-9-]+)\.queue\.amazonaws\.com)"
+)
 _WAITING = "ApproximateNumberOfMessages"
 _ASIDE = "RedrivePolicy"
 
@@ -102,7 +105,7 @@ def queue_region(url: str) -> str:
     'eu-west-1'
     """
     found = _REGION.fullmatch(urlsplit(url).hostname or "")
-    return found[1] if found else ""
+    return (found["new"] or found["old"]) if found else ""
 
 
 def _message(raw: dict[str, Any]) -> QueuedMessage:
