@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.dialects import postgresql, sqlite
@@ -13,6 +12,7 @@ from sqlmodel import Session
 from billing.core.charges import Source
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute
+from billing.ledger.hot import Hot, instants
 from billing.ledger.tables import FreshnessRow
 from billing.ports import Freshness
 
@@ -60,31 +60,42 @@ class SqlFreshness:
 
     def freshness(self) -> Sequence[Freshness]:
         """Return the last good read per source and account, with staleness reasons."""
-        rows = self._session.connection().execute(
-            select(_FRESHNESS).order_by(_FRESHNESS.c.source, _FRESHNESS.c.account)
-        )
+        instant = instants(self._session)
         return [
             Freshness(
-                source=Source(row.source),
-                account=row.account,
-                as_of=row.as_of,
-                reason=row.last_error,
+                source=Source(source),
+                account=account,
+                as_of=None if as_of is None else instant(as_of),
+                reason=reason,
             )
-            for row in rows
+            for source, account, as_of, reason in _ALL.rows(self._session)
         ]
 
     def watched_since(self) -> Mapping[str, datetime]:
         """Return, per account, when the inventory first read it completely."""
-        rows: Any = self._session.connection().execute(
-            select(_FRESHNESS.c.account, _FRESHNESS.c.first_as_of).where(
-                _FRESHNESS.c.source == Source.INVENTORY.value,
-                _FRESHNESS.c.first_as_of.is_not(None),
-            )
-        )
-        return {row.account: row.first_as_of for row in rows}
+        instant = instants(self._session)
+        return {
+            account: instant(first) for account, first in _WATCHED.rows(self._session)
+        }
 
     def note_freshness(
         self, source: Source, account: str, *, as_of: datetime | None, reason: str = ""
     ) -> None:
         """Record a read that stores nothing else, or one that failed."""
         note_freshness(self._session, source, account, as_of=as_of, reason=reason)
+
+
+_ALL = Hot(
+    lambda _: select(
+        _FRESHNESS.c.source,
+        _FRESHNESS.c.account,
+        _FRESHNESS.c.as_of,
+        _FRESHNESS.c.last_error,
+    ).order_by(_FRESHNESS.c.source, _FRESHNESS.c.account)
+)
+_WATCHED = Hot(
+    lambda _: select(_FRESHNESS.c.account, _FRESHNESS.c.first_as_of).where(
+        _FRESHNESS.c.source == Source.INVENTORY.value,
+        _FRESHNESS.c.first_as_of.is_not(None),
+    )
+)

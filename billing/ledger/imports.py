@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 
-from sqlalchemy import delete, func, insert, or_, select, update
+from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 from sqlmodel import Session
 
 from billing.core.charges import Charge, DayControl, Source
@@ -20,6 +20,7 @@ from billing.ledger.bulk import CHARGE_COLUMNS, charge_rows, insert_rows
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute, insert_or_nothing, serialise
 from billing.ledger.freshness import note_freshness
+from billing.ledger.hot import Hot
 from billing.ledger.precedence import without_held_days
 from billing.ledger.swap import Swap
 from billing.ledger.tables import (
@@ -77,9 +78,8 @@ class SqlImports:
         Once stored it never changes, so a unit of work asks for it once.
         """
         if self._known_currency is None:
-            self._known_currency = self._session.execute(
-                select(_PROPERTY.c.value).where(_PROPERTY.c.name == CURRENCY)
-            ).scalar_one_or_none()
+            rows = _PROPERTY_OF.rows(self._session, name=CURRENCY)
+            self._known_currency = rows[0][0] if rows else None
         return self._known_currency
 
     def stored_days(
@@ -324,3 +324,10 @@ class SqlImports:
             as_of=now if is_good else None,
             reason="" if is_good else report.message or report.state,
         )
+
+
+_PROPERTY_OF = Hot(
+    lambda _: select(_PROPERTY.c.value).where(
+        _PROPERTY.c.name == bindparam("name", required=True)
+    )
+)

@@ -6,17 +6,20 @@ nothing of how tags are observed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import bindparam, case, select, update
+from sqlalchemy import Select, bindparam, case, select, update
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlmodel import Session, col
+from sqlmodel import Session
 
 from billing.core.attribution import Belongings, normalise_job
 from billing.ledger.columns import table_of
+from billing.ledger.hot import Hot, instants
 from billing.ledger.tables import JobRow
+from billing.ledger.teams import sum_teams_of, teams_of
 from billing.ports import JobRecord
 
 
@@ -74,6 +77,7 @@ def note_job_tags(session: Session, tags: Iterable[JobTags]) -> None:
     if not newest:
         return
     table = table_of(JobRow)
+    before = teams_of(session, newest)
     session.connection().execute(
         update(table)
         .where(
@@ -97,6 +101,10 @@ def note_job_tags(session: Session, tags: Iterable[JobTags]) -> None:
             for job, item in sorted(newest.items())
         ],
     )
+    after = teams_of(session, newest)
+    moved = {job for job, team in after.items() if before.get(job) != team}
+    if moved:
+        sum_teams_of(session, moved)
 
 
 def _recency(item: JobTags) -> tuple[datetime, str, str, str]:
@@ -113,24 +121,43 @@ def _or_kept(name: str) -> object:
 
 def job_record(session: Session, job: str) -> JobRecord | None:
     """Return what is known of a job; None when nothing ever named it."""
-    row = session.execute(
-        select(JobRow).where(col(JobRow.job) == normalise_job(job))
-    ).scalar_one_or_none()
-    return None if row is None else _record(row)
+    rows = _RECORD.rows(session, job=normalise_job(job))
+    return _record(rows[0], instants(session)) if rows else None
 
 
 def job_records(session: Session) -> Sequence[JobRecord]:
     """Return every known job, sorted by id."""
-    rows = session.execute(select(JobRow).order_by(JobRow.job)).scalars()
-    return [_record(row) for row in rows]
+    instant = instants(session)
+    return [_record(row, instant) for row in _RECORDS.rows(session)]
 
 
-def _record(row: JobRow) -> JobRecord:
+def _record(row: Any, instant: Callable[[Any], datetime]) -> JobRecord:  # noqa: ANN401
+    job, team, owner, environment, first, last = row
     return JobRecord(
-        job=row.job,
-        team=row.team,
-        owner=row.owner,
-        environment=row.environment,
-        first_seen_at=row.first_seen_at,
-        last_seen_at=row.last_seen_at,
+        job=job,
+        team=team,
+        owner=owner,
+        environment=environment,
+        first_seen_at=instant(first),
+        last_seen_at=instant(last),
     )
+
+
+def _records() -> Select[Any]:
+    columns = table_of(JobRow).c
+    return select(
+        columns.job,
+        columns.team,
+        columns.owner,
+        columns.environment,
+        columns.first_seen_at,
+        columns.last_seen_at,
+    ).order_by(columns.job)
+
+
+_RECORDS = Hot(lambda _: _records())
+_RECORD = Hot(
+    lambda _: _records().where(
+        table_of(JobRow).c.job == bindparam("job", required=True)
+    )
+)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import or_, select, tuple_
+from sqlalchemy import bindparam, literal_column, or_, select, tuple_
 from sqlmodel import Session
 
 from billing.core.charges import Source
@@ -16,6 +16,7 @@ from billing.core.prices import Price, PriceKey, Purchase
 from billing.ledger.columns import table_of
 from billing.ledger.database import insert_or_nothing
 from billing.ledger.freshness import note_freshness
+from billing.ledger.hot import Hot, instants
 from billing.ledger.tables import PriceRow
 
 _PRICE = table_of(PriceRow)
@@ -23,6 +24,8 @@ _PRICE = table_of(PriceRow)
 _KEY = ("region", "product", "purchase", "platform", "tenancy", "zone")
 #: Keys asked for at once; SQLite allows 32,766 variables in a statement.
 _KEYS_MAX = 500
+#: Up to so many keys are each one search in the index; an answer needs a few.
+_KEYS_ONE_BY_ONE = 16
 
 
 class SqlPrices:
@@ -34,6 +37,8 @@ class SqlPrices:
         """Return the last good price of each key; unknown keys are absent."""
         wanted = sorted(set(keys))
         latest: dict[PriceKey, Price] = {}
+        if len(wanted) <= _KEYS_ONE_BY_ONE:
+            return self._newest(wanted)
         for start in range(0, len(wanted), _KEYS_MAX):
             some = [_cells(key) for key in wanted[start : start + _KEYS_MAX]]
             columns = tuple_(*(_PRICE.c[name] for name in _KEY))
@@ -45,6 +50,24 @@ class SqlPrices:
             for row in rows:  # In time order, so the last one stays.
                 price = _price(row)
                 latest[price.key] = price
+        return latest
+
+    def _newest(self, keys: Sequence[PriceKey]) -> Mapping[PriceKey, Price]:
+        """Return the newest price of each of a few keys, without what was before."""
+        instant = instants(self._session)
+        latest: dict[PriceKey, Price] = {}
+        for key in keys:
+            cells = dict(zip(_KEY, _cells(key), strict=True))
+            for nanos, currency, source, as_of, since in _NEWEST.rows(
+                self._session, **cells
+            ):
+                latest[key] = Price(
+                    key=key,
+                    rate=Rate(int(nanos), currency),
+                    source=source,
+                    as_of=instant(as_of),
+                    effective_from=None if since is None else instant(since),
+                )
         return latest
 
     def price_history(self, key: PriceKey, period: Period) -> Sequence[Price]:
@@ -119,3 +142,21 @@ def _price(row: Any) -> Price:  # noqa: ANN401 - a row of the table
         as_of=row.as_of,
         effective_from=row.effective_from,
     )
+
+
+_NEWEST = Hot(
+    lambda _: (
+        select(
+            _PRICE.c.rate,
+            _PRICE.c.currency,
+            _PRICE.c.source,
+            _PRICE.c.as_of,
+            _PRICE.c.effective_from,
+        )
+        .where(
+            *(_PRICE.c[name] == bindparam(name, required=True) for name in _KEY),
+        )
+        .order_by(_PRICE.c.as_of.desc(), _PRICE.c.price_id.desc())
+        .limit(literal_column("1"))
+    )
+)

@@ -7,49 +7,57 @@ service and purchase touch charges. Knows no view and no use case.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, case, func, literal, select
+from sqlalchemy import (
+    ColumnElement,
+    Date,
+    Select,
+    String,
+    bindparam,
+    case,
+    func,
+    literal,
+    or_,
+    select,
+)
 
 from billing.core.attribution import normalise_job
-from billing.core.charges import BUCKET_PREFIX, CREDIT_CATEGORIES
+from billing.core.charges import CREDIT_CATEGORIES
 from billing.core.gpus import is_gpu_type
-from billing.core.money import USD, Money
+from billing.core.money import USD
 from billing.core.periods import utc
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute, upsert
 from billing.ledger.freshness import SqlFreshness
+from billing.ledger.hot import Hot, Rows, days, instants
 from billing.ledger.jobs import job_record, job_records
 from billing.ledger.tables import (
     AccountStateRow,
     ChargeRow,
     CostRollupRow,
-    FreshnessRow,
     JobRow,
 )
+from billing.ledger.tables_teams import TeamRollupRow
+from billing.ledger.teams import TEAM_OF_KEY, teams_of
 from billing.ports import CostCellOfDay, JobRecord, NeedsExportError
 
 _ACCOUNT = table_of(AccountStateRow)
-_FRESHNESS = table_of(FreshnessRow)
-
 _ROLLUP = table_of(CostRollupRow)
 _CHARGE = table_of(ChargeRow)
 _JOB = table_of(JobRow)
+_TEAMS = table_of(TeamRollupRow)
 
 _ROLLUP_KEYS: Mapping[str, ColumnElement[str]] = {
     "": literal(""),
     "job": _ROLLUP.c.key,
     "category": _ROLLUP.c.cost_category,
     "account": _ROLLUP.c.account,
-    # Buckets keep their own name; a job without a team is "".
-    "team": case(
-        (_ROLLUP.c.key.startswith(BUCKET_PREFIX), _ROLLUP.c.key),
-        else_=func.coalesce(_JOB.c.team, ""),
-    ),
+    "team": TEAM_OF_KEY,
 }
 _CHARGE_KEYS: Mapping[str, ColumnElement[str]] = {
     "region": _CHARGE.c.region,
@@ -75,12 +83,8 @@ class SqlReader(SqlFreshness, ABC):
 
     def billed_through(self) -> Mapping[str, datetime]:
         """Return, per account, the end of the last day that is complete."""
-        rows = self._session.execute(
-            select(_ACCOUNT.c.account, _ACCOUNT.c.billed_through).order_by(
-                _ACCOUNT.c.account
-            )
-        )
-        return {account: through for account, through in rows}  # noqa: C416 - typed rows
+        instant = instants(self._session)
+        return {account: instant(end) for account, end in _THROUGH.rows(self._session)}
 
     def set_billed_through(
         self, account: str, through: datetime, now: datetime
@@ -113,44 +117,40 @@ class SqlReader(SqlFreshness, ABC):
         Raises:
             NeedsExportError: The dimension is not in the stored data for this filter.
         """
-        if by in _ROLLUP_KEYS:
-            query = _from_rollup(by)
-            key, columns = _ROLLUP.c.key, _ROLLUP.c
-        elif by in _CHARGE_KEYS:
-            query = _from_charges(by)
-            key, columns = _CHARGE.c.job, _CHARGE.c
-        else:
-            raise UnknownDimensionError(by)
-        query = query.where(columns.day >= since, columns.day < until)
-        if job is not None:
-            query = query.where(key == normalise_job(job))
-        if account is not None:
-            query = query.where(columns.account == account)
-        if team is not None:
-            query = query.where(key.in_(select(_JOB.c.job).where(_JOB.c.team == team)))
-        cells = self._cells(query)
+        filters = {
+            "job": None if job is None else normalise_job(job),
+            "team": team,
+            "account": account,
+        }
+        given = {name: value for name, value in filters.items() if value is not None}
+        question = _cells_of(by, tuple(given))
+        cells = self._cells(
+            question.rows(self._session, since=since, until=until, **given)
+        )
         if by == "service" and cells and not any(cell.key for cell in cells):
             message = "the stored data does not say which service each charge is for"
             raise NeedsExportError(message)
         return cells
 
-    def _cells(self, query: Select[Any]) -> list[CostCellOfDay]:
+    def _cells(self, rows: Rows) -> list[CostCellOfDay]:
         currency = self.currency() or USD
+        read_day = days(self._session)
         return [
             CostCellOfDay(
-                key=key,
-                account=account,
-                day=day,
-                is_credit=bool(is_credit),
-                billed=Money(int(billed), currency),
-                effective=Money(int(effective), currency),
-                list_cost=None if listed is None else Money(int(listed), currency),
-                charges=int(charges),
-                is_estimated=bool(estimated),
+                read_day(day),
+                account,
+                key,
+                bool(is_credit),
+                int(billed),
+                int(effective),
+                None if listed is None else int(listed),
+                int(charges),
+                bool(estimated),
+                currency,
             )
             for (
                 day, account, key, is_credit, billed, effective, listed, charges, estimated
-            ) in self._session.connection().execute(query).all()
+            ) in rows
         ]  # fmt: skip
 
     def job_record(self, job: str) -> JobRecord | None:
@@ -166,6 +166,10 @@ class SqlReader(SqlFreshness, ABC):
     def job_records(self) -> Sequence[JobRecord]:
         """Return every known job, sorted by id."""
         return job_records(self._session)
+
+    def job_teams(self, jobs: Collection[str]) -> Mapping[str, str]:
+        """Return the team of each job that is known; "" where it has none."""
+        return teams_of(self._session, jobs)
 
     def billed_instance_hours(
         self, account: str, since: date, until: date
@@ -220,23 +224,95 @@ _INSTANCE_USAGE = frozenset(
 
 
 @cache
+def _cells_of(by: str, filters: tuple[str, ...]) -> Hot:
+    """Return the question for the cells of a dimension with the named filters."""
+    if by in _CHARGE_KEYS:
+        query, columns, key = _from_charges(by), _CHARGE.c, _CHARGE.c.job
+    elif by not in _ROLLUP_KEYS:
+        raise UnknownDimensionError(by)
+    elif by != "job" and "job" not in filters:
+        return _only(_from_teams(by), _TEAMS.c, _TEAMS.c.team, filters)
+    else:
+        query, columns, key = _from_rollup(by), _ROLLUP.c, _ROLLUP.c.key
+    return _only(query, columns, key, filters)
+
+
+def _only(
+    query: Select[Any],
+    columns: Any,  # noqa: ANN401 - a table's columns by name
+    key: ColumnElement[str],
+    filters: tuple[str, ...],
+) -> Hot:
+    """Return the question with its window and filters as parameters."""
+    wanted = {
+        name: bindparam(name, type_=String(), required=True)
+        for name in ("job", "team", "account")
+    }
+    of_team = (
+        key == wanted["team"]
+        if columns is _TEAMS.c
+        else key.in_(select(_JOB.c.job).where(_JOB.c.team == wanted["team"]))
+    )
+    conditions = {
+        "job": key == wanted["job"],
+        "team": of_team,
+        "account": columns.account == wanted["account"],
+    }
+    asked = query.where(
+        columns.day >= bindparam("since", type_=Date(), required=True),
+        columns.day < bindparam("until", type_=Date(), required=True),
+        *(conditions[name] for name in filters),
+    )
+    return Hot(lambda _: asked)
+
+
 def _from_rollup(by: str) -> Select[Any]:
     columns = _ROLLUP.c
     query = _grouped(
-        _ROLLUP_KEYS[by], columns, columns.is_credit, charges=func.sum(columns.charges)
+        _ROLLUP_KEYS[by],
+        columns,
+        columns.is_credit,
+        listed=_known_list_cost(columns),
+        charges=func.sum(columns.charges),
     )
     if by == "team":
         return query.select_from(_ROLLUP.outerjoin(_JOB, _JOB.c.job == columns.key))
     return query.select_from(_ROLLUP)
 
 
-@cache
+def _from_teams(by: str) -> Select[Any]:
+    columns = _TEAMS.c
+    key = {
+        "": literal(""),
+        "team": columns.team,
+        "category": columns.cost_category,
+        "account": columns.account,
+    }[by]
+    return _grouped(
+        key,
+        columns,
+        columns.is_credit,
+        listed=case((func.sum(columns.unlisted) == 0, func.sum(columns.listed))),
+        charges=func.sum(columns.charges),
+    ).select_from(_TEAMS)
+
+
 def _from_charges(by: str) -> Select[Any]:
     columns = _CHARGE.c
-    is_credit = columns.category.in_(sorted(CREDIT_CATEGORIES))
+    credits_ = (columns.category == one.value for one in sorted(CREDIT_CATEGORIES))
     return _grouped(
-        _CHARGE_KEYS[by], columns, is_credit, charges=func.count()
+        _CHARGE_KEYS[by],
+        columns,
+        or_(*credits_),
+        listed=_known_list_cost(columns),
+        charges=func.count(),
     ).select_from(_CHARGE)
+
+
+def _known_list_cost(columns: Any) -> ColumnElement[Any]:  # noqa: ANN401 - columns
+    """Return the sum of list cost; one that is missing leaves it unknown."""
+    is_whole = func.count(columns.list_cost) == func.count()
+    return case((is_whole, func.sum(columns.list_cost)))
 
 
 def _grouped(
@@ -244,27 +320,34 @@ def _grouped(
     columns: Any,  # noqa: ANN401 - a table's columns by name
     is_credit: ColumnElement[bool],
     *,
+    listed: ColumnElement[Any],
     charges: ColumnElement[int],
 ) -> Select[Any]:
-    """Return the sums of one table; a missing list cost leaves its sum unknown."""
-    listed = case(
-        (func.count(columns.list_cost) == func.count(), func.sum(columns.list_cost))
-    )
-    keys = (
-        columns.day,
-        columns.account,
-        key.label("cell_key"),
-        is_credit.label("credit"),
+    """Return the sums of one table by day, account, key and whether it is a credit."""
+    estimated = (
+        case((columns.estimated > 0, 1), else_=0)
+        if columns is _TEAMS.c
+        else case((columns.is_estimated, 1), else_=0)
     )
     return (
         select(
-            *keys,
+            columns.day,
+            columns.account,
+            key.label("cell_key"),
+            is_credit.label("credit"),
             func.sum(columns.billed),
             func.sum(columns.effective),
             listed,
             charges,
-            func.max(case((columns.is_estimated, 1), else_=0)),
+            func.max(estimated),
         )
         .group_by(columns.day, columns.account, "cell_key", "credit")
         .order_by(columns.day, columns.account, "cell_key", "credit")
     )
+
+
+_THROUGH = Hot(
+    lambda _: select(_ACCOUNT.c.account, _ACCOUNT.c.billed_through).order_by(
+        _ACCOUNT.c.account
+    )
+)

@@ -6,7 +6,7 @@ reader sees the old days or the new ones, and so does whoever starts after a kil
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -48,6 +48,7 @@ from billing.ledger.tables import (
     DayVersionRow,
     ImportRow,
 )
+from billing.ledger.teams import ranges, sum_teams
 from billing.ports import ImportReport
 
 _CHARGE = table_of(ChargeRow)
@@ -107,6 +108,7 @@ class Swap:
         self._replace_rollups(staged)
         self._replace_controls(staged, old)
         note_jobs(self._session, self._staged_jobs())
+        sum_teams(self._session, self._row.account, self._controls)
         report = self._report(staged)
         self._finish(report)
         return report
@@ -319,21 +321,6 @@ class Swap:
             report.account,
             as_of=max(read_at, default=self._now),
         )
-
-
-def ranges(days: Iterable[date]) -> list[tuple[date, date]]:
-    """Return days as ascending (first, last) ranges without gaps.
-
-    >>> ranges([date(2026, 1, 2), date(2026, 1, 1), date(2026, 1, 9)])[0][1].day
-    2
-    """
-    found: list[tuple[date, date]] = []
-    for day in sorted(days):
-        if found and found[-1][1] + DAY == day:
-            found[-1] = (found[-1][0], day)
-        else:
-            found.append((day, day))
-    return found
 
 
 def rollup_of(import_id: int | None) -> Select[Any]:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from billing.ports.attribution import AttributionLedger, DueDay, HostMatch
+from billing.ports.cells import CostCellOfDay
 from billing.ports.exports import ExportFile, ExportFiles
 from billing.ports.ledger import (
     BillLedger,
     ChargeLedger,
     CostCell,
-    CostCellOfDay,
     CostReader,
     Freshness,
     ImportReport,

@@ -5,7 +5,7 @@ Names roles only: no SQL.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -18,6 +18,7 @@ from billing.core.money import Money
 from billing.core.periods import Period
 from billing.core.prices import Price, PriceKey
 from billing.core.usage import TagSpan, UsageInterval
+from billing.ports.cells import CostCellOfDay
 from billing.ports.charge_lines import ChargeLines
 from billing.ports.progress import ProgressLedger
 
@@ -188,27 +189,6 @@ class RequestMeter(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CostCellOfDay:
-    """A sum of charges of one account and day sharing one key.
-
-    Attributes:
-        key: Value of the dimension grouped by; "" when not grouped.
-        is_credit: True for credits and refunds, which stand apart from totals.
-        list_cost: None when any charge in the sum has no list cost.
-    """
-
-    key: str
-    account: str
-    day: date
-    is_credit: bool
-    billed: Money
-    effective: Money
-    list_cost: Money | None
-    charges: int
-    is_estimated: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Freshness:
     """How old the facts of one source and account are.
 
@@ -270,6 +250,9 @@ class CostReader(Protocol):
 
     def job_records(self) -> Sequence[JobRecord]:
         """Return every known job, sorted by id."""
+
+    def job_teams(self, jobs: Collection[str]) -> Mapping[str, str]:
+        """Return the team of each job that is known; "" where it has none."""
 
 
 class BillLedger(
