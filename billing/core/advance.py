@@ -143,6 +143,12 @@ class _Learning:
                 self._opened.append(ended)
             return
         ended = _ended(last, instance, self._now)
+        if last.end_basis is EndBasis.EXACT:  # An event told when; this may tell who.
+            is_told = last.is_reclaimed is None and instance.is_reclaimed is not None
+            if is_told:
+                told = replace(last, is_reclaimed=instance.is_reclaimed)
+                self._ended.append(told)
+            return
         is_news = last.ended_at is None or (
             last.end_basis is EndBasis.BOUNDED and ended.end_basis is EndBasis.EXACT
         )
