@@ -13,7 +13,16 @@ from typing import Any
 
 import typer
 
-from bot.cli import approvals, costs, data, launches, policies, service
+from bot.cli import (
+    approvals,
+    costs,
+    data,
+    estimates,
+    explain,
+    launches,
+    policies,
+    service,
+)
 from bot.cli.output import FAILED, Format, fail, wants_json
 
 #: What typer raises for wrong usage; only its own subclasses have a public name.
@@ -26,7 +35,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for family in (costs, data, policies, approvals, launches, service):
+for family in (
+    *(costs, explain, estimates, data, policies),
+    *(approvals, launches, service),
+):
     family.register(app)
 
 

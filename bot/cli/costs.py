@@ -1,4 +1,4 @@
-"""Commands that ask: cost, jobs, estimate."""
+"""Commands that ask what was spent: cost, jobs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,6 @@ def register(app: typer.Typer) -> None:
     """Add this family to the command line."""
     app.command()(cost)
     app.command()(jobs)
-    app.command()(estimate)
 
 
 def cost(
@@ -96,40 +95,3 @@ def jobs(
         with open_application(config) as application:
             lines = application.jobs(first, last)
         emit(format_, documents.jobs_document(lines), lambda: terminal.jobs_text(lines))
-
-
-def estimate(
-    instance_type: Annotated[str, typer.Option(help="Such as p5.48xlarge.")],
-    count: Annotated[int, typer.Option(help="Instances at once.")],
-    hours: Annotated[
-        str, typer.Option(help="Planned productive hours, such as 72 or 1.5.")
-    ],
-    purchase: Annotated[str, typer.Option(help="on-demand, spot, …")] = "on-demand",
-    region: Annotated[str, typer.Option(help="Default: the configured region.")] = "",
-    job: Annotated[str, typer.Option(help="Job id the run will have.")] = "",
-    time_limit: Annotated[
-        bool, typer.Option("--time-limit", help="The scheduler ends it at --hours.")
-    ] = False,
-    config: ConfigOption = "",
-    format_: FormatOption = Format.TABLE,
-) -> None:
-    """Estimate a run before it starts: low, expected and high."""
-    with errors_told(format_):
-        from bot.use_cases.estimate import plan_of
-        from bot.views import documents, terminal
-        from bot.wiring.application import open_application
-
-        with open_application(config) as application:
-            plan = plan_of(
-                instance_type=instance_type, count=count, hours=hours, purchase=purchase,
-                region=region or application.default_region, job=job,
-                is_time_limit=time_limit,
-            )  # fmt: skip
-            answer = application.estimate(plan)
-        document = documents.estimate_document(
-            answer.estimate,
-            required=answer.required,
-            policy=answer.policy,
-            over=answer.over,
-        )
-        emit(format_, document, lambda: terminal.estimate_text(answer))

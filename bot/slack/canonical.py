@@ -70,6 +70,10 @@ def _run(run: Run) -> list[str]:
         f"--job={_quoted(run.job)}" if run.job else "",
         f"--reason={_quoted(run.reason)}" if run.reason else "",
         "--time-limit" if run.is_time_limit else "",
+        *(
+            f"--{key}={_quoted(value)}" if value else f"--{key}"
+            for key, value in run.extras
+        ),
     ]
 
 

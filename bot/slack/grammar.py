@@ -12,6 +12,7 @@ from datetime import datetime
 from difflib import get_close_matches
 from fractions import Fraction
 
+from bot.slack.run_options import FLAGS, VALUES, WORDS, extras_of
 from bot.slack.windows import Window, read_window
 from bot.slack.words import Words, read_words
 
@@ -36,11 +37,13 @@ _OPTIONS = {
     "estimate": {
         *("instance-type", "count", "hours", "purchase", "region", "job", "name"),
         *("time-limit", "reason"),
+        *FLAGS,
+        *VALUES,
     },
 }
-_FLAGS = frozenset({"time-limit"})
+_FLAGS = frozenset({"time-limit", *FLAGS})
 _INSTANCE = re.compile(r"(?:ml\.)?[a-z][a-z0-9-]{0,24}\.[a-z0-9-]{2,20}")
-_COUNT = re.compile(r"[xX\u00d7](\d{1,6})|(\d{1,6})[xX\u00d7]")
+_COUNT = re.compile(r"[xX\u00d7](\d{1,6})|(\d{1,6})[xX\u00d7]?")
 _HOURS = re.compile(r"(\d{1,6}(?:\.\d{1,4})?)\s?(h|d|w|m|min|hours?|days?|weeks?)?")
 _UNITS = {
     "": Fraction(1),
@@ -58,6 +61,7 @@ class Run:
 
     Attributes:
         region: "" for the configured one.
+        extras: Further options by name, sorted; a flag has the value "".
     """
 
     instance_type: str
@@ -68,6 +72,7 @@ class Run:
     job: str = ""
     reason: str = ""
     is_time_limit: bool = False
+    extras: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +246,8 @@ def _run(verb: str) -> Callable[..., Question | BadQuestion]:
 def _kind(word: str) -> str | None:
     """Tell what a bare word of a run is, by its form."""
     lower = word.lower()
+    if lower in WORDS:
+        return WORDS[lower]
     forms = (
         ("purchase", lower in PURCHASES or lower == "ondemand"),
         ("instance-type", _INSTANCE.fullmatch(lower) is not None),
@@ -281,6 +288,7 @@ def _read_run(found: dict[str, str], problems: list[str]) -> Run | None:
         job=(found.get("job") or found.get("name") or "").strip(),
         reason=found.get("reason", "").strip(),
         is_time_limit="time-limit" in found,
+        extras=extras_of(found),
     )
 
 

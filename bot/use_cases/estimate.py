@@ -5,40 +5,48 @@ A price nobody knows gives an error, never $0; an approval rule then fails close
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
-from fractions import Fraction
+from datetime import datetime
 
-from billing.core.errors import GpucostError
 from billing.core.estimate import (
     Estimate,
     EstimateRequest,
+    Extras,
     NoPriceError,
+    Note,
     alternative_keys,
     estimate,
     problems,
 )
+from billing.core.estimate_deadline import deadline_of
+from billing.core.estimate_factors import Overheads, stage_overheads, with_spot_band
 from billing.core.gpus import gpu_types_known, snapshot_regions
 from billing.core.prices import PriceKey, Purchase
+from billing.core.spot_advisor import spot_band
+from bot.use_cases.estimate_inputs import (
+    COUNT_MAX,
+    HOURS_MAX,
+    BadPlanError,
+    PlanTexts,
+    read_plan,
+    with_options,
+)
 from bot.use_cases.pricing import PriceBook
 
-COUNT_MAX = 100_000
+__all__ = [
+    "COUNT_MAX",
+    "HOURS_MAX",
+    "BadPlanError",
+    "PlanTexts",
+    "checked",
+    "estimate_run",
+    "plan_of",
+    "read_plan",
+    "with_options",
+]
+
 #: Bought ahead at prices that differ by contract: list price on demand is the ceiling.
 _LISTED_ON_DEMAND = frozenset({Purchase.ODCR, Purchase.SAVINGS_PLAN, Purchase.RESERVED})
-HOURS_MAX = 24 * 366 * 3
-EXPONENT_MAX = 12
-
-
-class BadPlanError(GpucostError, ValueError):
-    """A planned run has a part that cannot be estimated."""
-
-    code = "bad_plan"
-    exit_code = 2
-
-    def __init__(self, message: str, suggestions: Sequence[str] = ()) -> None:
-        super().__init__(message)
-        self.suggestions = tuple(suggestions)
 
 
 def plan_of(
@@ -54,44 +62,14 @@ def plan_of(
     """Read a planned run from texts.
 
     Raises:
-        BadPlanError: Naming the part, what was expected and what was given.
+        BadPlanError: Naming the parts, what was expected and what was given.
     """
-    if not 1 <= count <= COUNT_MAX:
-        raise BadPlanError(f"count must be 1 to {COUNT_MAX:,} instances, got {count}")
-    try:
-        bought = Purchase(purchase)
-    except ValueError as error:
-        names = [one.value for one in Purchase]
-        raise BadPlanError(
-            f"purchase must be one of {', '.join(names)}, got {purchase!r}"
-        ) from error
-    return EstimateRequest(
-        instance_type=instance_type.strip().lower(),
-        count=count,
-        hours=_hours(hours),
-        region=region,
-        purchase=bought,
-        job=job,
-        is_time_limit=is_time_limit,
-    )
-
-
-def _hours(text: str) -> Fraction:
-    bare = text.strip().lower().removesuffix("h")
-    try:
-        number = Decimal(bare)
-        # A huge or tiny exponent would build a number of millions of digits.
-        is_plain = number.is_finite() and abs(number.adjusted()) <= EXPONENT_MAX
-        hours = Fraction(number) if is_plain else Fraction(0)
-    except (InvalidOperation, ValueError) as error:
-        raise BadPlanError(
-            f"hours must be a number such as 72, got {text!r}"
-        ) from error
-    if not 0 < hours <= HOURS_MAX:
-        raise BadPlanError(
-            f"hours must be more than 0 and at most {HOURS_MAX:,}, got {text!r}"
+    return read_plan(
+        PlanTexts(
+            instance_type=instance_type, count=count, hours=hours, purchase=purchase,
+            region=region, job=job, is_time_limit=is_time_limit,
         )
-    return hours
+    )  # fmt: skip
 
 
 def checked(plan: EstimateRequest) -> EstimateRequest:
@@ -103,7 +81,7 @@ def checked(plan: EstimateRequest) -> EstimateRequest:
     found = problems(plan, gpu_types_known())
     if found:
         suggestions = [name for one in found for name in one.suggestions]
-        raise BadPlanError("; ".join(one.message for one in found), suggestions)
+        raise BadPlanError("\n".join(one.message for one in found), suggestions)
     return plan
 
 
@@ -129,8 +107,15 @@ def keys_of(plan: EstimateRequest) -> tuple[PriceKey, ...]:
     )
 
 
-def estimate_run(plan: EstimateRequest, prices: PriceBook) -> Estimate:
+def estimate_run(
+    plan: EstimateRequest, prices: PriceBook, now: datetime | None = None
+) -> Estimate:
     """Estimate a planned run out of known prices, with other ways to run it.
+
+    Args:
+        plan: What is planned.
+        prices: What things cost.
+        now: When it would start; None: its deadline is not looked at.
 
     Raises:
         BadPlanError: The instance type is not known.
@@ -145,9 +130,32 @@ def estimate_run(plan: EstimateRequest, prices: PriceBook) -> Estimate:
     regions = {plan.region, *snapshot_regions(plan.instance_type)}
     others = alternative_keys(plan, sorted(regions), zones_of(plan.region))
     known = prices.list_prices(others).values()
+    overheads = _overheads(plan)
+    own = prices.list_price(PriceKey(region=plan.region, product=plan.instance_type))
     return estimate(
         plan,
         price,
         yours=prices.yours(price),
+        overheads=overheads,
         candidates=[replace(one, rate=prices.yours(one)) for one in known],
+        extras=Extras(
+            notes=_notes(plan, overheads, now),
+            on_demand=prices.yours(own) if own else None,
+        ),
     )
+
+
+def _overheads(plan: EstimateRequest) -> Overheads:
+    overheads = stage_overheads(plan.terms.stage)
+    band = spot_band(plan.instance_type, plan.region)
+    return with_spot_band(overheads, band, count=plan.count)
+
+
+def _notes(
+    plan: EstimateRequest, overheads: Overheads, now: datetime | None
+) -> tuple[Note, ...]:
+    notes = []
+    deadline = deadline_of(plan, overheads, now) if now else None
+    if deadline is not None:
+        notes.append(Note(name="deadline", text=deadline.text))
+    return tuple(notes)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from billing.core.estimate import Estimate
 from billing.core.fleet import ScopeFailure
 from billing.core.money import Money, Rate
 from billing.core.periods import rfc3339
@@ -172,39 +171,6 @@ def tag_keys_document(keys: Sequence[TagKeyStatus]) -> list[Document]:
         }
         for one in keys
     ]
-
-
-def estimate_document(
-    estimate: Estimate, *, required: bool, policy: str, over: Money | None
-) -> Document:
-    """Return the document of `gpucost estimate`."""
-    return {
-        "currency": estimate.compute.currency,
-        "hourly": money(estimate.hourly),
-        "compute": money(estimate.compute),
-        "low": money(estimate.low),
-        "expected": money(estimate.expected),
-        "high": money(estimate.high),
-        "lines": [
-            {"name": line.name, "cost": money(line.cost), "basis": line.basis}
-            for line in estimate.lines
-        ],
-        "price": {
-            "per_hour": money(estimate.list_rate),
-            "yours_per_hour": money(estimate.yours),
-            "source": estimate.price_source,
-            "as_of": instant(estimate.price_as_of),
-        },
-        "alternatives": [
-            {"what": other.what, "expected": money(other.expected), "why": other.why}
-            for other in estimate.alternatives
-        ],
-        "approval": {
-            "required": required,
-            "policy": policy or None,
-            "over": money(over),
-        },
-    }
 
 
 def envelope_document(envelope: Envelope) -> Document:

@@ -28,6 +28,7 @@ def estimate_answer(answer: EstimateAnswer) -> Message:
         section(f"{total}, {span}"),
         fields(_figures(estimate)),
         *_lines(estimate),
+        *_notes(estimate),
         *alternatives_block(estimate.alternatives),
         section(_approval(answer)),
         context(_price_line(estimate)),
@@ -60,6 +61,15 @@ def _lines(estimate: Estimate) -> list[Json]:
     table = columns([*rows, ("expected", amount(estimate.expected))])
     blocks = [section("*What it is made of*"), section(table)]
     return [*blocks, section(bullets(reasons))] if reasons else blocks
+
+
+def _notes(estimate: Estimate) -> list[Json]:
+    """Say what adds no cost but should be known, such as the deadline."""
+    lines = [
+        f"*{escape(note.name.capitalize(), most=60)}*: {escape(note.text, most=400)}"
+        for note in estimate.notes[:_LINES_MAX]
+    ]
+    return [section("\n".join(lines))] if lines else []
 
 
 def _price_line(estimate: Estimate) -> str:

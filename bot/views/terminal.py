@@ -16,7 +16,6 @@ from bot.views.answers import (
     Check,
     CostAnswer,
     CostGroup,
-    EstimateAnswer,
     IngestOutcome,
     JobLine,
 )
@@ -187,37 +186,6 @@ def jobs_text(jobs: Sequence[JobLine]) -> str:
         for job in jobs
     ]  # fmt: skip
     return table([head, *rows], right=frozenset({4, 5, 6, 7}))
-
-
-def estimate_text(answer: EstimateAnswer) -> str:
-    """Return what `gpucost estimate` prints."""
-    estimate = answer.estimate
-    plan = estimate.request
-    head = (
-        f"{plan.count} x {plan.instance_type} for {float(plan.hours):g} h, "
-        f"{plan.purchase.value}, {plan.region}: "
-        f"{estimate.low} to {estimate.high}, expected {estimate.expected}"
-    )
-    price = (
-        f"list price {estimate.list_rate} from {estimate.price_source} of "
-        f"{estimate.price_as_of:%Y-%m-%d}, yours {estimate.yours}; "
-        f"compute {estimate.compute}"
-    )
-    lines = [(line.name, str(line.cost), line.basis) for line in estimate.lines]
-    others = [
-        (one.what, amount(one.expected), one.why) for one in estimate.alternatives
-    ]
-    approval = (
-        f"needs approval: policy {answer.policy}, over {answer.over}"
-        if answer.required
-        else "needs no approval"
-    )
-    parts = [
-        clean(head), clean(price), table(lines, right=frozenset({1})),
-        ("other ways\n" + table(others, right=frozenset({1}))) if others else "",
-        clean(approval),
-    ]  # fmt: skip
-    return "\n\n".join(part for part in parts if part)
 
 
 def ingest_text(outcome: IngestOutcome) -> str:

@@ -159,7 +159,7 @@ class Application:
     def estimate(self, plan: EstimateRequest) -> EstimateAnswer:
         """Estimate a run, and say whether a policy asks for approval of it."""
         with self.store.read() as unit:
-            found = estimate_run(plan, price_book(unit.ledger, self._own))
+            found = estimate_run(plan, price_book(unit.ledger, self._own), self.now())
         rule = self.desk.rule_for(plan, found.high)
         return EstimateAnswer(
             estimate=found,

@@ -21,7 +21,7 @@ from bot.use_cases.approvals import Ballot, UnknownRequestError
 from bot.use_cases.cards import people_names
 from bot.use_cases.control import pause, resume
 from bot.use_cases.digest import DigestScope, last_week, week_of
-from bot.use_cases.estimate import plan_of
+from bot.use_cases.estimate import PlanTexts, read_plan, with_options
 from bot.use_cases.parts import CostQuestion
 from bot.views import status
 from bot.views.answers import AskError
@@ -125,7 +125,7 @@ class SlackAnswers:
 
     def _plan(self, run: Run | None) -> EstimateRequest:
         assert run is not None  # the grammar gives these verbs a run
-        return plan_of(
+        texts = PlanTexts(
             instance_type=run.instance_type,
             count=run.count,
             hours=str(float(run.hours)),
@@ -134,6 +134,7 @@ class SlackAnswers:
             job=run.job,
             is_time_limit=run.is_time_limit,
         )
+        return read_plan(with_options(texts, run.extras), self.application.now())
 
     def digest(self, ask: Ask) -> tuple[Message, ...]:
         """Show last week's digest, or that of a named week, to the asker alone."""

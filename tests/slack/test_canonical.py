@@ -41,6 +41,10 @@ def ask(text: str) -> Question:
             'estimate p5.48xlarge 1h --job "big run"',
             'estimate p5.48xlarge x1 1h on-demand --job="big run"',
         ),
+        (
+            "estimate p5.48xlarge 1h interruptible --deadline 2026-12-05",
+            "estimate p5.48xlarge x1 1h on-demand --deadline=2026-12-05 --interruptible",
+        ),
         ("estimate p5.48xlarge 1.0005h", "estimate p5.48xlarge x1 1.0005h on-demand"),
     ],
 )

@@ -225,3 +225,22 @@ def test_no_text_raises() -> None:
     for text in hostile_strings():
         for prefix in ("", "top ", "estimate ", "request --job ", "team "):
             assert read_question(prefix + text, NOW) is not None
+
+
+def test_a_run_is_read_as_people_say_it() -> None:
+    run = ask("estimate 32 p5.48xlarge 72h spot").run
+
+    assert run is not None
+    assert (run.count, run.instance_type, run.hours, run.purchase) == (
+        *(32, "p5.48xlarge", 72),
+        "spot",
+    )
+
+
+def test_what_a_run_can_bear_is_read_as_words_and_as_options() -> None:
+    words = ask("estimate p5.48xlarge 72h interruptible production").run
+    options = ask("estimate p5.48xlarge 72h --interruptible --stage production").run
+
+    assert words == options
+    assert words is not None
+    assert words.extras == (("interruptible", ""), ("stage", "production"))

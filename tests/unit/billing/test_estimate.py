@@ -132,11 +132,14 @@ def test_alternatives_are_ranked_by_what_they_cost() -> None:
     found = estimate(run, make_price("10"), candidates=candidates).alternatives
 
     assert [(one.what, str(one.expected)) for one in found] == [
-        ("spot", "$42.90"),
         ("8 x p5.4xlarge", "$104.00"),
         ("us-west-2", "$117.00"),
+        ("spot", "$39.03"),
     ]
-    assert found[0].why == "$87.10 less, at $3.00/h, can be taken back"
+    assert found[-1].why == (
+        "$90.97 less, at $3.00/h, not said to be interruptible: AWS may take it back"
+        " at two minutes' notice"
+    )
 
 
 def test_unknown_spot_price_is_said() -> None:

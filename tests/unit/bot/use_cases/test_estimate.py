@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
@@ -16,11 +17,21 @@ from bot.use_cases.estimate import (
     COUNT_MAX,
     HOURS_MAX,
     BadPlanError,
+    PlanTexts,
     estimate_run,
     plan_of,
+    read_plan,
 )
 from bot.use_cases.pricing import OwnPrice, price_book
-from tests.builders import REGION, make_key, make_price, make_spot_price, usd
+from tests.builders import (
+    NOW,
+    REGION,
+    at,
+    make_key,
+    make_price,
+    make_spot_price,
+    usd,
+)
 
 if TYPE_CHECKING:
     from billing.core.estimate import Estimate, EstimateRequest
@@ -139,6 +150,34 @@ def test_an_unknown_type_is_refused_with_near_names(store: SqlStore) -> None:
         _estimate(store, _plan("p5.48xlrge"))
 
     assert "p5.48xlarge" in caught.value.suggestions
+
+
+def test_everything_wrong_with_a_plan_is_told_at_once() -> None:
+    texts = PlanTexts(
+        instance_type="p5.48xlrge", count=0, hours="-1", region=REGION,
+        purchase="stolen", deadline="2026-11-29", stage="prod",
+    )  # fmt: skip
+
+    with pytest.raises(BadPlanError) as caught:
+        read_plan(texts, NOW)
+
+    told = str(caught.value).splitlines()
+    assert [line.split(" must")[0] for line in told[:5]] == [
+        "count", "hours", "purchase", "deadline", "stage",
+    ]  # fmt: skip
+    assert told[5] == "instance type 'p5.48xlrge' is not known"
+    assert "p5.48xlarge" in caught.value.suggestions
+
+
+def test_a_deadline_is_read_as_a_day_or_an_instant() -> None:
+    base = PlanTexts(instance_type="p5.48xlarge", count=1, hours="1", region=REGION)
+    for text, at_ in (
+        ("2026-12-05", "2026-12-05T00:00Z"),
+        ("2026-12-05T12:00+02:00", "2026-12-05T10:00Z"),
+        ("2026-12-05T12:00", "2026-12-05T12:00Z"),
+    ):
+        read = read_plan(replace(base, deadline=text), NOW)
+        assert read.terms.deadline == at(at_)
 
 
 def test_types_are_read_without_regard_to_case_and_spaces() -> None:
