@@ -7,6 +7,7 @@ purchase is priced by its own reservation. Pure.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from billing.core.charges import (
@@ -93,6 +94,23 @@ def quantities(interval: UsageInterval) -> tuple[tuple[PriceKey, int], ...]:
         (interval.size_gib, interval.iops, interval.throughput_mibps),
         (interval.units, interval.billed_s is not None),
     )
+
+
+def count_price_keys(intervals: Iterable[UsageInterval]) -> dict[PriceKey, int]:
+    """Return every price key that intervals need, with how many of them need it.
+
+    Fleets hold few shapes: each is looked at once.
+    """
+    shapes: dict[int, tuple[tuple[tuple[PriceKey, int], ...], int]] = {}
+    for interval in intervals:
+        found = quantities(interval)
+        _, count = shapes.get(id(found), (found, 0))
+        shapes[id(found)] = (found, count + 1)  # Kept here, so its id stays its own.
+    counts: dict[PriceKey, int] = {}
+    for found, count in shapes.values():
+        for key, _ in found:
+            counts[key] = counts.get(key, 0) + count
+    return counts
 
 
 def is_published(key: PriceKey) -> bool:
