@@ -57,6 +57,7 @@ class SqlUnitOfWork:
         self.slots = SqlSlots(session)
         self.control = SqlControl(session)
         self.events = SqlEvents(session)
+        self.reconciliation = SqlReconciliation(session)
         self.tokens = SqlTokens(session)
 
 
