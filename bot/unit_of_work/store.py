@@ -15,6 +15,7 @@ from billing.ledger.database import Database, open_database
 from billing.ledger.events import SqlEvents
 from billing.ledger.ledger import SqlLedger
 from billing.ledger.meter import SqlRequestMeter
+from billing.ledger.reconciliation import SqlReconciliation
 from bot.unit_of_work.audit import SqlAudit
 from bot.unit_of_work.control import SqlControl
 from bot.unit_of_work.outbox import OutboxLimits, SqlOutbox
