@@ -1,0 +1,377 @@
+"""Provisional cost against the bill, by job and day, with what explains each difference.
+
+Both sides are given: what running time x price says of days that are billed by now, and
+the bill of them. Every difference is the exact sum of its reasons: hours that the bill
+counts and nobody saw (or the other way round), a price other than the list's, and what
+never accrues. Pure; knows no store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from enum import StrEnum
+from fractions import Fraction
+
+from billing.core.accrual import MINIMUM, AccruedCell
+from billing.core.charges import (
+    BUCKET_PREFIX,
+    Bucket,
+    CostCategory,
+    PricingCategory,
+)
+from billing.core.fleet import Lifecycle
+from billing.core.money import USD, Money, total
+
+#: A day's compute below this says nothing about accuracy: a cent is a percent of it.
+JUDGED_FROM = Money.of("1")
+#: Hours of an account agree when they differ by less than this share.
+_AGREE = Fraction(1, 100)
+_HOUR = timedelta(hours=1)
+_UNTAGGED = f"{BUCKET_PREFIX}{Bucket.UNTAGGED}"
+_SPOT = frozenset({PricingCategory.DYNAMIC})
+
+
+class Reason(StrEnum):
+    """Why the bill says another amount than running time x price."""
+
+    NOT_COMPLETE = "day not complete"
+    UNSEEN = "instance unseen"
+    MINIMUM = "minimum seconds"
+    TAG = "tag late or changed"
+    NOT_BILLED = "time not billed"
+    COMMITTED = "savings plan or reservation cover"
+    SPOT_PRICE = "spot price"
+    PRICE_CHANGED = "price changed"
+    DISCOUNT = "other price than the list's"
+    NO_PRICE = "no price known"
+    STORAGE = "storage not accrued"
+    NETWORK = "network not accrued"
+    OTHER = "other cost not accrued"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BilledLine:
+    """What the bill says of one key on one day, before credits and refunds.
+
+    Attributes:
+        key: A job or ``bucket:*``.
+        shape: Instance type; "" for anything but running instances.
+        hours: Instance hours; None when the bill does not count them.
+    """
+
+    key: str
+    account: str
+    day: date
+    region: str
+    shape: str
+    cost_category: CostCategory
+    pricing: PricingCategory
+    billed: Money
+    effective: Money
+    hours: Fraction | None = None
+
+
+#: Account, day, region, shape and whether it is spot: what hours are counted by.
+Pool = tuple[str, date, str, str, bool]
+Place = tuple[str, date]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """What is known about days and prices, beside the amounts.
+
+    Attributes:
+        complete: ``(account, day)`` whose bill is complete.
+        watched: ``(account, day)`` that the inventory watched from start to end.
+        starts: How many instances started in a pool.
+        repriced: Pools whose list price changed on their day.
+        unpriced: ``(job, shape)`` without a known price.
+    """
+
+    complete: Collection[Place]
+    watched: Collection[Place]
+    starts: Mapping[Pool, int]
+    repriced: Collection[Pool] = ()
+    unpriced: Collection[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobDay:
+    """One job (or bucket) of one account on one day.
+
+    Attributes:
+        compute: Billed and provisional cost of running instances alone.
+        on_demand: The same of those that the bill prices on demand, by no commitment.
+        reasons: They sum to ``billed - provisional``, largest first.
+    """
+
+    day: date
+    key: str
+    account: str
+    billed: Money
+    provisional: Money
+    compute: tuple[Money, Money]
+    on_demand: tuple[Money, Money]
+    reasons: tuple[tuple[Reason, Money], ...]
+    is_complete: bool
+    is_watched: bool
+
+    @property
+    def difference(self) -> Money:
+        """Return by how much the bill is above what running time said."""
+        return self.billed - self.provisional
+
+    @property
+    def error(self) -> Fraction | None:
+        """Return the error of compute as a share of the bill's; None when not judged."""
+        return _share(*self.compute)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """How well provisional compute met the bill, over days complete and watched.
+
+    Attributes:
+        job_days: How many were judged.
+        median / worst: Share of the bill by which one job and day was off; None when
+            none was judged.
+        overall: The same of all of them together, with its sign: above 0 was too much.
+    """
+
+    job_days: int
+    median: Fraction | None
+    worst: Fraction | None
+    overall: Fraction | None
+
+
+@dataclass(slots=True)
+class _Side:
+    """Compute of one job in one pool, as the bill and as running time tell it."""
+
+    billed: int = 0
+    accrued: int = 0
+    hours: Fraction | None = Fraction(0)
+    ran: Fraction = Fraction(0)
+    pricing: frozenset[PricingCategory] = frozenset()
+    is_committed: bool = False
+
+
+def reconcile(
+    billed: Iterable[BilledLine], accrued: Iterable[AccruedCell], known: Known
+) -> tuple[JobDay, ...]:
+    """Hold the bill's effective cost against running time x price, by day, key, account.
+
+    Buckets other than ``untagged`` never accrue and are left to whoever lists them.
+    """
+    work = _Work(known)
+    for line in billed:
+        work.add_billed(line)
+    for cell in accrued:
+        work.add_accrued(cell)
+    return work.job_days()
+
+
+class _Work:
+    """Sums of both sides while lines are walked; amounts in integers."""
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self._compute: dict[tuple[date, str, str], dict[Pool, _Side]] = {}
+        self._rest: dict[tuple[date, str, str], dict[CostCategory, list[int]]] = {}
+        self._hours: dict[Pool, list[Fraction]] = {}
+        self._currency = USD
+
+    def add_billed(self, line: BilledLine) -> None:
+        """Add one line of the bill."""
+        self._currency = line.effective.currency
+        place = (line.day, line.key, line.account)
+        if not line.shape:
+            self._add_rest(place, line.cost_category, line.effective.nanos, 0)
+            return
+        is_spot = line.pricing in _SPOT
+        pool = (line.account, line.day, line.region, line.shape, is_spot)
+        side = self._side(place, pool)
+        side.billed += line.effective.nanos
+        side.pricing |= {line.pricing}
+        side.is_committed |= (
+            line.pricing is PricingCategory.COMMITTED or line.effective != line.billed
+        )
+        if line.hours is None or side.hours is None:
+            side.hours = None
+        else:
+            side.hours += line.hours
+        self._add_hours(pool, 0, line.hours or Fraction(0))
+
+    def add_accrued(self, cell: AccruedCell) -> None:
+        """Add one cell of running time x price."""
+        self._currency = cell.amount.currency
+        key = cell.key
+        place = (key.day, key.job or _UNTAGGED, key.account)
+        if key.cost_category is not CostCategory.COMPUTE:
+            self._add_rest(place, key.cost_category, 0, cell.amount.nanos)
+            return
+        is_spot = key.lifecycle is Lifecycle.SPOT
+        pool = (key.account, key.day, key.region, key.shape, is_spot)
+        side = self._side(place, pool)
+        side.accrued += cell.amount.nanos
+        ran = Fraction(cell.running // timedelta(microseconds=1), 3_600_000_000)
+        side.ran += ran
+        self._add_hours(pool, 1, ran)
+
+    def _side(self, place: tuple[date, str, str], pool: Pool) -> _Side:
+        return self._compute.setdefault(place, {}).setdefault(pool, _Side())
+
+    def _add_rest(
+        self,
+        place: tuple[date, str, str],
+        category: CostCategory,
+        billed: int,
+        accrued: int,
+    ) -> None:
+        sums = self._rest.setdefault(place, {}).setdefault(category, [0, 0])
+        sums[0] += billed
+        sums[1] += accrued
+
+    def _add_hours(self, pool: Pool, which: int, hours: Fraction) -> None:
+        self._hours.setdefault(pool, [Fraction(0), Fraction(0)])[which] += hours
+
+    def job_days(self) -> tuple[JobDay, ...]:
+        """Return every job and day, sorted."""
+        places = sorted(self._compute.keys() | self._rest.keys())
+        return tuple(self._job_day(place) for place in places)
+
+    def _job_day(self, place: tuple[date, str, str]) -> JobDay:
+        day, key, account = place
+        reasons: dict[Reason, int] = {}
+        sides = self._compute.get(place, {})
+        for pool, side in sides.items():
+            self._explain(key, pool, side, reasons)
+        rest = self._rest.get(place, {})
+        for category, (billed, accrued) in rest.items():
+            _note(reasons, _REST.get(category, Reason.OTHER), billed - accrued)
+        compute = self._both(sides.values())
+        on_demand = self._both(
+            side
+            for pool, side in sides.items()
+            if not pool[-1] and not side.is_committed
+        )
+        others = [sum(sums[side] for sums in rest.values()) for side in (0, 1)]
+        return JobDay(
+            day=day,
+            key=key,
+            account=account,
+            billed=compute[0] + self._money(others[0]),
+            provisional=compute[1] + self._money(others[1]),
+            compute=compute,
+            on_demand=on_demand,
+            reasons=tuple(
+                (reason, self._money(nanos))
+                for reason, nanos in sorted(
+                    reasons.items(), key=lambda one: (-abs(one[1]), one[0])
+                )
+                if nanos
+            ),
+            is_complete=(account, day) in self._known.complete,
+            is_watched=(account, day) in self._known.watched,
+        )
+
+    def _both(self, sides: Iterable[_Side]) -> tuple[Money, Money]:
+        found = list(sides)
+        return (
+            self._money(sum(side.billed for side in found)),
+            self._money(sum(side.accrued for side in found)),
+        )
+
+    def _money(self, nanos: int) -> Money:
+        return Money(nanos, self._currency)
+
+    def _explain(
+        self, key: str, pool: Pool, side: _Side, reasons: dict[Reason, int]
+    ) -> None:
+        """Split the difference of one pool into hours, and price for the same hours."""
+        gap = side.billed - side.accrued
+        if not gap:
+            return
+        if (key, pool[3]) in self._known.unpriced and not side.accrued:
+            _note(reasons, Reason.NO_PRICE, gap)
+            return
+        if side.hours is None:
+            _note(reasons, self._price_reason(pool, side), gap)
+            return
+        if not side.ran:
+            _note(reasons, self._hours_reason(pool, side), gap)
+            return
+        by_hours = round(side.accrued * (side.hours / side.ran)) - side.accrued
+        _note(reasons, self._hours_reason(pool, side), by_hours)
+        _note(reasons, self._price_reason(pool, side), gap - by_hours)
+
+    def _hours_reason(self, pool: Pool, side: _Side) -> Reason:
+        assert side.hours is not None
+        more = side.hours - side.ran
+        seconds = Fraction(MINIMUM // timedelta(seconds=1), 3600)
+        account, day, *_ = pool
+        if abs(more) <= self._known.starts.get(pool, 0) * seconds:
+            return Reason.MINIMUM
+        billed, ran = self._hours[pool]
+        if abs(billed - ran) <= billed * _AGREE:
+            return Reason.TAG  # The account's hours agree: they are another job's.
+        if more > 0:
+            return Reason.UNSEEN
+        is_complete = (account, day) in self._known.complete
+        return Reason.NOT_BILLED if is_complete else Reason.NOT_COMPLETE
+
+    def _price_reason(self, pool: Pool, side: _Side) -> Reason:
+        if pool[-1]:
+            return Reason.SPOT_PRICE
+        if side.is_committed:
+            return Reason.COMMITTED
+        return (
+            Reason.PRICE_CHANGED if pool in self._known.repriced else Reason.DISCOUNT
+        )
+
+
+_REST = {
+    CostCategory.STORAGE: Reason.STORAGE,
+    CostCategory.NETWORK: Reason.NETWORK,
+}
+
+
+def _note(reasons: dict[Reason, int], reason: Reason, nanos: int) -> None:
+    reasons[reason] = reasons.get(reason, 0) + nanos
+
+
+def score(days: Iterable[JobDay], *, on_demand_only: bool = False) -> Score:
+    """Say how far provisional compute was from the bill, over what can be judged."""
+    pairs = [
+        one.on_demand if on_demand_only else one.compute
+        for one in days
+        if one.is_complete and one.is_watched
+    ]
+    judged = [pair for pair in pairs if _share(*pair) is not None]
+    shares = sorted(share for pair in judged if (share := _share(*pair)) is not None)
+    if not shares:
+        return Score(job_days=0, median=None, worst=None, overall=None)
+    currency = judged[0][0].currency
+    billed = total((pair[0] for pair in judged), currency)
+    accrued = total((pair[1] for pair in judged), currency)
+    return Score(
+        job_days=len(shares),
+        median=_median(shares),
+        worst=shares[-1],
+        overall=Fraction(accrued.nanos - billed.nanos, billed.nanos),
+    )
+
+
+def _share(billed: Money, accrued: Money) -> Fraction | None:
+    if billed.nanos < JUDGED_FROM.nanos:
+        return None
+    return Fraction(abs(accrued.nanos - billed.nanos), billed.nanos)
+
+
+def _median(ordered: Sequence[Fraction]) -> Fraction:
+    middle = len(ordered) // 2
+    if len(ordered) % 2:
+        return ordered[middle]
+    return (ordered[middle - 1] + ordered[middle]) / 2

@@ -1,0 +1,282 @@
+"""How well provisional cost met the bill: by job and day, and of the last 30 days.
+
+Provisional cost is never stored (it is computed when asked), so it is computed again
+here for days that are billed by now, from what ran and what it cost then.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from itertools import pairwise
+from typing import Protocol
+
+from billing.core.accrual import Accrued, accrue
+from billing.core.attribution import TagKeys, normalise_job
+from billing.core.charges import BUCKET_PREFIX, Bucket
+from billing.core.completeness import is_complete
+from billing.core.fleet import Lifecycle
+from billing.core.money import USD, Money, total
+from billing.core.periods import (
+    DAY,
+    Period,
+    day_of,
+    days_between,
+    month_start,
+    start_of,
+)
+from billing.core.priced import price_keys
+from billing.core.prices import Price, PriceKey, Purchase
+from billing.core.reconciliation import (
+    JobDay,
+    Known,
+    Pool,
+    Score,
+    reconcile,
+    score,
+)
+from billing.core.usage import ResourceKind, UsageInterval
+from billing.ports import BillLedger
+from billing.ports.reconciliation import BilledLines
+from bot.use_cases.cost import UnknownJobError
+from bot.use_cases.pricing import OwnPrice, PriceBook, price_book
+
+SCORED = 30 * DAY
+_UNTAGGED = f"{BUCKET_PREFIX}{Bucket.UNTAGGED}"
+
+
+class ReconciliationUnit(Protocol):
+    """One transaction, as far as reconciliation needs it."""
+
+    @property
+    def ledger(self) -> BillLedger:
+        """Return everything billing stores."""
+
+    @property
+    def reconciliation(self) -> BilledLines:
+        """Return lines of the bill."""
+
+
+class ReconciliationStore(Protocol):
+    """Opens units of work."""
+
+    def read(self) -> AbstractContextManager[ReconciliationUnit]:
+        """Open a read-only unit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconciliation:
+    """Provisional cost against the bill.
+
+    Attributes:
+        days: By day, then job; buckets that never accrue are in ``left_out``.
+        judged / judged_on_demand: Errors of the window: all compute, and what is bought
+            on demand without a commitment.
+        recent: Errors of the last 30 days, whatever the window.
+        left_out: Buckets of the bill that running time has no part in.
+    """
+
+    currency: str
+    since: date
+    until: date
+    job: str
+    days: tuple[JobDay, ...]
+    judged: Score
+    judged_on_demand: Score
+    recent: Score
+    left_out: tuple[tuple[str, Money], ...]
+
+
+def reconciliation(
+    unit: ReconciliationUnit,
+    *,
+    since: date | None,
+    until: date | None,
+    job: str = "",
+    own: Sequence[OwnPrice],
+    keys: TagKeys,
+    now: datetime,
+) -> Reconciliation:
+    """Reconcile billed days of a window; by default of the current month.
+
+    Raises:
+        UnknownJobError: With the nearest names.
+    """
+    wanted = normalise_job(job)
+    if wanted and unit.ledger.job_record(wanted) is None:
+        raise UnknownJobError(job, unit.ledger.job_names())
+    today = day_of(now)
+    first = since or month_start(today)
+    last = max(first, min(until or today + DAY, today + DAY))
+    recent = today - SCORED
+    found = _job_days(
+        unit, min(first, recent), max(last, today), own=own, keys=keys, now=now
+    )
+    compared = [one for one in found if _is_compared(one) and wanted in {"", one.key}]
+    inside = [one for one in compared if first <= one.day < last]
+    return Reconciliation(
+        currency=unit.ledger.currency() or USD,
+        since=first,
+        until=last,
+        job=wanted,
+        days=tuple(inside),
+        judged=score(inside),
+        judged_on_demand=score(inside, on_demand_only=True),
+        recent=score(one for one in compared if one.day >= recent),
+        left_out=() if wanted else _left_out(found, first, last),
+    )
+
+
+def recent_score(
+    unit: ReconciliationUnit, *, own: Sequence[OwnPrice], keys: TagKeys, now: datetime
+) -> Score:
+    """Return the error of provisional compute over the last 30 days."""
+    today = day_of(now)
+    found = _job_days(unit, today - SCORED, today, own=own, keys=keys, now=now)
+    return score(one for one in found if _is_compared(one))
+
+
+def _is_compared(one: JobDay) -> bool:
+    return one.key == _UNTAGGED or not one.key.startswith(BUCKET_PREFIX)
+
+
+def _left_out(
+    found: Iterable[JobDay], first: date, last: date
+) -> tuple[tuple[str, Money], ...]:
+    amounts: dict[str, list[Money]] = {}
+    for one in found:
+        if first <= one.day < last and not _is_compared(one):
+            amounts.setdefault(one.key, []).append(one.billed)
+    sums = {key: total(some, some[0].currency) for key, some in amounts.items()}
+    return tuple(
+        sorted(
+            ((key, money) for key, money in sums.items() if money.nanos),
+            key=lambda one: (-one[1].nanos, one[0]),
+        )
+    )
+
+
+def _job_days(
+    unit: ReconciliationUnit,
+    since: date,
+    until: date,
+    *,
+    own: Sequence[OwnPrice],
+    keys: TagKeys,
+    now: datetime,
+) -> tuple[JobDay, ...]:
+    ledger = unit.ledger
+    billed = unit.reconciliation.billed_lines(since, until)
+    stored = {(line.account, line.day) for line in billed}
+    period = Period(start_of(since), min(start_of(until), now))
+    intervals = ledger.intervals(period)
+    prices = prices_then(price_book(ledger, own), intervals, period)
+    accrued = _accrued(ledger, intervals, prices, period, keys=keys, now=now)
+    # A day that is not billed at all has nothing to be held against.
+    cells = [one for one in accrued.cells if (one.key.account, one.key.day) in stored]
+    known = Known(
+        complete=_complete(ledger, stored),
+        watched=_watched(ledger, stored),
+        starts=_starts(intervals, period),
+        repriced=_repriced(prices, stored),
+        unpriced={(one.job or _UNTAGGED, one.product) for one in accrued.unknown},
+    )
+    return reconcile(billed, cells, known)
+
+
+def _accrued(
+    ledger: BillLedger,
+    intervals: Sequence[UsageInterval],
+    prices: Mapping[PriceKey, list[Price]],
+    period: Period,
+    *,
+    keys: TagKeys,
+    now: datetime,
+) -> Accrued:
+    ids = {one.resource_id for one in intervals} | {one.parent_id for one in intervals}
+    tags = ledger.tags(sorted(ids - {""}), keys=keys.job)
+    return accrue(intervals, tags, prices, period, now=now, keys=keys)
+
+
+def prices_then(
+    book: PriceBook, intervals: Iterable[UsageInterval], period: Period
+) -> Mapping[PriceKey, list[Price]]:
+    """Return the prices of intervals as they were known over a period.
+
+    The first that is known holds for the time before it as well.
+    """
+    wanted = dict.fromkeys(key for one in intervals for key in price_keys(one))
+    newest = book.list_prices(wanted)
+    series: dict[PriceKey, list[Price]] = {}
+    for key in wanted:
+        history = [
+            one
+            for one in book.ledger.price_history(key, period)
+            if one.rate.currency == book.currency
+        ]
+        known = history or ([newest[key]] if key in newest else [])
+        series[key] = [
+            replace(
+                one,
+                rate=book.yours(one),
+                effective_from=None if not number else one.effective_from or one.as_of,
+            )
+            for number, one in enumerate(known)
+        ]
+    return {key: some for key, some in series.items() if some}
+
+
+def _complete(
+    ledger: BillLedger, stored: Iterable[tuple[str, date]]
+) -> frozenset[tuple[str, date]]:
+    through = ledger.billed_through()
+    return frozenset(one for one in stored if is_complete(*one, through))
+
+
+def _watched(
+    ledger: BillLedger, stored: Iterable[tuple[str, date]]
+) -> frozenset[tuple[str, date]]:
+    began = ledger.watched_since()
+    return frozenset(
+        (account, day)
+        for account, day in stored
+        if account in began and began[account] <= start_of(day)
+    )
+
+
+def _starts(intervals: Iterable[UsageInterval], period: Period) -> Mapping[Pool, int]:
+    return Counter(
+        (
+            one.account,
+            day_of(one.started_at),
+            one.region,
+            one.shape,
+            one.lifecycle is Lifecycle.SPOT,
+        )
+        for one in intervals
+        if one.kind is ResourceKind.INSTANCE and one.started_at in period
+    )
+
+
+def _repriced(
+    prices: Mapping[PriceKey, Sequence[Price]], stored: Iterable[tuple[str, date]]
+) -> frozenset[Pool]:
+    """Return where a list price changed on the day, or on one beside it."""
+    days: set[tuple[date, str, str]] = set()
+    for key, series in prices.items():
+        if key.purchase is Purchase.SPOT:
+            continue
+        for before, after in pairwise(series):
+            if before.rate != after.rate and after.effective_from is not None:
+                day = day_of(after.effective_from)
+                near = days_between(day - DAY, day + 2 * DAY)
+                days |= {(one, key.region, key.product) for one in near}
+    accounts = {account for account, _ in stored}
+    return frozenset(
+        (account, day, region, product, False)
+        for account in accounts
+        for day, region, product in days
+    )
