@@ -327,9 +327,7 @@ class _Work:
             return Reason.SPOT_PRICE
         if side.is_committed:
             return Reason.COMMITTED
-        return (
-            Reason.PRICE_CHANGED if pool in self._known.repriced else Reason.DISCOUNT
-        )
+        return Reason.PRICE_CHANGED if pool in self._known.repriced else Reason.DISCOUNT
 
 
 _REST = {
