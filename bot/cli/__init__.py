@@ -21,6 +21,7 @@ from bot.cli import (
     explain,
     launches,
     policies,
+    reconciliation,
     service,
 )
 from bot.cli.output import FAILED, Format, fail, wants_json
