@@ -37,7 +37,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for family in (
-    *(costs, explain, estimates, data, policies),
+    *(costs, explain, reconciliation, estimates, data, policies),
     *(approvals, launches, service),
 ):
     family.register(app)
