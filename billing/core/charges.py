@@ -76,6 +76,8 @@ class Source(StrEnum):
     COST_EXPLORER = "cost-explorer"
     EXPORTS = "exports"
     INVENTORY = "inventory"
+    #: Other services than EC2's instances and volumes, read with the inventory.
+    RESOURCES = "resources"
     METRICS = "metrics"
     PRICES = "prices"
     COMMITMENTS = "commitments"

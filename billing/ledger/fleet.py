@@ -8,54 +8,48 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache
 from typing import Any
 
 from sqlalchemy import bindparam, func, insert, or_, select, update
 from sqlmodel import Session
 
 from billing.core.advance import Changes, advance
-from billing.core.attribution import TagKeys, belongings, normalise_job
+from billing.core.attribution import TagKeys, belongings
 from billing.core.charges import Source
-from billing.core.fleet import (
-    FleetObservation,
-    Instance,
-    InstanceState,
-    Lifecycle,
-    Volume,
-)
+from billing.core.fleet import FleetObservation, Instance, InstanceState, Volume
 from billing.core.periods import Period
-from billing.core.usage import EndBasis, ResourceKind, TagSpan, UsageInterval
+from billing.core.priced import bucket_of
+from billing.core.resources import OtherResources, Resource
+from billing.core.usage import TagSpan, UsageInterval
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute, serialise, upsert
+from billing.ledger.fleet_events import TURN, SqlFleetEvents
 from billing.ledger.freshness import note_freshness
 from billing.ledger.jobs import JobTags, note_job_tags, note_jobs
+from billing.ledger.reservations import SqlReservations, store_reservations
 from billing.ledger.tables import (
     LedgerProperty,
     ResourceTagRow,
     UsageIntervalRow,
 )
-from billing.ledger.usage_reads import (
-    INTERVAL_COLUMNS,
-    fold_key,
-    intervals_of_job,
-    tags_of,
+from billing.ledger.usage_reads import INTERVAL_COLUMNS, intervals_of_job, tags_of
+from billing.ledger.usage_rows import (
+    chunks,
+    interval_of,
+    interval_values,
+    intervals_query,
+    span_of,
+    tag_values,
+    tags_query,
 )
 
 _INTERVAL = table_of(UsageIntervalRow)
 _PROPERTY = table_of(LedgerProperty)
 _TAG = table_of(ResourceTagRow)
-_COLUMNS = INTERVAL_COLUMNS
-_KINDS = {one.value: one for one in ResourceKind}
-_LIFECYCLES = {one.value: one for one in Lifecycle}
-_END_BASES = {one.value: one for one in EndBasis}
-_OBSERVED_AT = "fleet_observed_at"
-#: Ids asked for at once; SQLite allows 32,766 variables in a statement.
-_IDS_MAX = 5_000
 _ENDED_STATES = frozenset({InstanceState.SHUTTING_DOWN, InstanceState.TERMINATED})
 
 
-class SqlFleet:
+class SqlFleet(SqlFleetEvents, SqlReservations):
     """Usage within one session."""
 
     _session: Session
@@ -64,15 +58,15 @@ class SqlFleet:
     def open_intervals(self) -> Sequence[UsageInterval]:
         """Return every interval that has no end, by resource."""
         rows = self._session.connection().execute(
-            _intervals()
+            intervals_query()
             .where(_INTERVAL.c.ended_at.is_(None))
             .order_by(_INTERVAL.c.resource_id)
         )
-        return [_interval(row) for row in rows]
+        return [interval_of(row) for row in rows]
 
     def apply_observation(self, observation: FleetObservation) -> None:
         """Advance intervals, tags and jobs by one poll, in the unit's transaction."""
-        serialise(self._session, _OBSERVED_AT)  # Two polls learn one after the other.
+        serialise(self._session, TURN)  # Two polls learn one after the other.
         applied_at = self._observed_at()
         if applied_at is not None and observation.observed_at < applied_at:
             return  # A poll that took longer than the one after it teaches nothing.
@@ -86,15 +80,13 @@ class SqlFleet:
         )
         self._store(changes)
         self._note_jobs(observation, _held(open_tags, changes))
-        self._note_freshness(observation)
-        execute(
-            self._session,
-            upsert(
-                self._session,
-                LedgerProperty,
-                {"name": _OBSERVED_AT, "value": observation.observed_at.isoformat()},
-            ),
-        )
+        going_on = {one.resource_id for one in changes.extended}
+        self.use_events(observation.instances, going_on, observation.observed_at)
+        if observation.others is not None:
+            self._note_others(observation.others, observation.observed_at)
+        if observation.scanned or observation.failures:
+            self._note_freshness(observation)
+            self._note_observed_at(observation.observed_at)
 
     def intervals(
         self, period: Period, *, job: str | None = None
@@ -107,13 +99,13 @@ class SqlFleet:
         """
         if job is not None:
             return intervals_of_job(self._session, self._tag_keys, period, job)
-        query = _intervals().where(
+        query = intervals_query().where(
             _INTERVAL.c.started_at < period.end,
             or_(_INTERVAL.c.ended_at.is_(None), _INTERVAL.c.ended_at > period.start),
         )
         query = query.order_by(_INTERVAL.c.resource_id, _INTERVAL.c.started_at)
         rows = self._session.connection().execute(query).all()
-        return [_interval(row) for row in rows]
+        return [interval_of(row) for row in rows]
 
     def tags(
         self, resource_ids: Sequence[str], *, keys: Sequence[str] | None = None
@@ -126,13 +118,13 @@ class SqlFleet:
 
     def _open_tags(self) -> list[TagSpan]:
         rows = self._session.connection().execute(
-            _tags().where(_TAG.c.valid_to.is_(None))
+            tags_query().where(_TAG.c.valid_to.is_(None))
         )
-        return [_span(row) for row in rows]
+        return [span_of(row) for row in rows]
 
     def _last_ended(self, resource_ids: Sequence[str]) -> Iterator[UsageInterval]:
         """Yield the newest interval of each resource where it has ended."""
-        for some in _chunks(sorted(set(resource_ids))):
+        for some in chunks(sorted(set(resource_ids))):
             newest = (
                 select(
                     _INTERVAL.c.resource_id,
@@ -143,7 +135,7 @@ class SqlFleet:
                 .subquery()
             )
             rows = self._session.connection().execute(
-                _intervals()
+                intervals_query()
                 .join(
                     newest,
                     (newest.c.resource_id == _INTERVAL.c.resource_id)
@@ -151,28 +143,50 @@ class SqlFleet:
                 )
                 .where(_INTERVAL.c.ended_at.is_not(None))
             )
-            yield from (_interval(row) for row in rows)
+            yield from (interval_of(row) for row in rows)
+
+    def _note_observed_at(self, instant: datetime) -> None:
+        values = {"name": TURN, "value": instant.isoformat()}
+        execute(self._session, upsert(self._session, LedgerProperty, values))
+
+    def _note_others(self, others: OtherResources, observed_at: datetime) -> None:
+        """Record what other services hold, and how fresh that is for each account."""
+        store_reservations(self._session, others.reservations, observed_at)
+        reasons: dict[str, list[str]] = {}
+        for failure in others.failures:
+            reasons.setdefault(failure.account, []).append(failure.text)
+        accounts = {account for account, _, _ in others.scanned} | reasons.keys()
+        for account in sorted(accounts):
+            note_freshness(
+                self._session,
+                Source.RESOURCES,
+                account,
+                as_of=None if account in reasons else observed_at,
+                reason="; ".join(sorted(reasons.get(account, ()))),
+            )
 
     def _observed_at(self) -> datetime | None:
         text = self._session.execute(
-            select(_PROPERTY.c.value).where(_PROPERTY.c.name == _OBSERVED_AT)
+            select(_PROPERTY.c.value).where(_PROPERTY.c.name == TURN)
         ).scalar_one_or_none()
         return None if text is None else datetime.fromisoformat(text)
 
     def _store(self, changes: Changes) -> None:
         """Store intervals and tags; ends come first, for one interval is open at most."""
         connection = self._session.connection()
-        moved = [_values(item) for item in (*changes.ended, *changes.extended)]
+        moved = [interval_values(item) for item in (*changes.ended, *changes.extended)]
         if moved:
             connection.execute(_MOVE_INTERVAL, [_renamed(item) for item in moved])
         if changes.opened:
             statement = upsert(
                 self._session,
                 UsageIntervalRow,
-                {name: bindparam(name) for name in _COLUMNS},
+                {name: bindparam(name) for name in INTERVAL_COLUMNS},
                 keys=("resource_id", "started_at"),
             )
-            connection.execute(statement, [_values(item) for item in changes.opened])
+            connection.execute(
+                statement, [interval_values(item) for item in changes.opened]
+            )
         if changes.tags_closed:
             connection.execute(
                 _CLOSE_TAG,
@@ -183,7 +197,7 @@ class SqlFleet:
             )
         if changes.tags_opened:
             connection.execute(
-                insert(_TAG), [_tag_values(span) for span in changes.tags_opened]
+                insert(_TAG), [tag_values(span) for span in changes.tags_opened]
             )
 
     def _note_jobs(
@@ -195,6 +209,8 @@ class SqlFleet:
         for item in _resources(observation):
             if isinstance(item, Instance) and item.state in _ENDED_STATES:
                 continue
+            if isinstance(item, Resource) and bucket_of(item.kind):
+                continue  # What nobody uses works for no job.
             whose = belongings(item.tags, self._tag_keys)
             if not whose.job:
                 continue
@@ -237,6 +253,7 @@ _MOVE_INTERVAL = (
                 "ended_by",
                 "last_seen_at",
                 "is_reclaimed",
+                "billed_s",
             )
         }
     )
@@ -252,48 +269,11 @@ _CLOSE_TAG = (
 )
 
 
-def _resources(observation: FleetObservation) -> list[Instance | Volume]:
-    return [*observation.instances, *observation.volumes]
-
-
-def _chunks(ids: Sequence[str]) -> Iterator[Sequence[str]]:
-    for start in range(0, len(ids), _IDS_MAX):
-        yield ids[start : start + _IDS_MAX]
-
-
-@cache
-def _tags() -> Any:  # noqa: ANN401 - a select of five columns, built once
-    columns = _TAG.c
-    return select(
-        columns.resource_id,
-        columns.key,
-        columns.value,
-        columns.valid_from,
-        columns.valid_to,
-    )
-
-
-def _span(row: Any) -> TagSpan:  # noqa: ANN401 - a row of _tags
-    resource_id, key, value, valid_from, valid_to = row
-    return TagSpan(
-        resource_id=resource_id,
-        key=key,
-        value=value,
-        valid_from=valid_from,
-        valid_to=valid_to,
-    )
-
-
-def _tag_values(span: TagSpan) -> dict[str, Any]:
-    return {
-        "resource_id": span.resource_id,
-        "key": span.key,
-        "value": span.value,
-        "folded_key": fold_key(span.key),
-        "folded": normalise_job(span.value),
-        "valid_from": span.valid_from,
-        "valid_to": span.valid_to,
-    }
+def _resources(
+    observation: FleetObservation,
+) -> list[Instance | Volume | Resource]:
+    others = observation.others.resources if observation.others else ()
+    return [*observation.instances, *observation.volumes, *others]
 
 
 def _held(open_tags: Iterable[TagSpan], changes: Changes) -> dict[str, datetime]:
@@ -307,26 +287,5 @@ def _held(open_tags: Iterable[TagSpan], changes: Changes) -> dict[str, datetime]
     return since
 
 
-def _values(item: UsageInterval) -> dict[str, Any]:
-    return {name: getattr(item, name) for name in _COLUMNS} | {
-        "kind": item.kind.value,
-        "lifecycle": item.lifecycle.value,
-        "end_basis": item.end_basis.value,
-    }
-
-
 def _renamed(values: Mapping[str, Any]) -> dict[str, Any]:
     return {f"b_{name}": value for name, value in values.items()}
-
-
-@cache
-def _intervals() -> Any:  # noqa: ANN401 - a select of _COLUMNS, built once
-    return select(*(_INTERVAL.c[name] for name in _COLUMNS))
-
-
-def _interval(row: Any) -> UsageInterval:  # noqa: ANN401 - a row of _intervals
-    values: dict[str, Any] = dict(zip(_COLUMNS, row, strict=True))
-    values["kind"] = _KINDS[values["kind"]]
-    values["lifecycle"] = _LIFECYCLES[values["lifecycle"]]
-    values["end_basis"] = _END_BASES[values["end_basis"]]
-    return UsageInterval(**values)

@@ -251,6 +251,9 @@ class UsageIntervalRow(Row, table=True):
     iops: int | None = None
     throughput_mibps: int | None = None
     parent_id: str = ""
+    units: int = 1
+    billed_s: int | None = None
+    reservation_id: str = ""
 
 
 class JobRow(Row, table=True):

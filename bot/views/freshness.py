@@ -14,6 +14,7 @@ SOURCES = {
     Source.COST_EXPLORER: "bill",
     Source.EXPORTS: "bill export",
     Source.INVENTORY: "fleet",
+    Source.RESOURCES: "other services",
     Source.METRICS: "metrics",
     Source.PRICES: "prices",
     Source.COMMITMENTS: "commitments",

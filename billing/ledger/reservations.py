@@ -1,0 +1,126 @@
+"""Reserved capacity in SQL, as it was last seen. Knows no source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlmodel import Session
+
+from billing.core.money import USD, Money
+from billing.core.resources import Reservation, ReservationKind
+from billing.ledger.columns import table_of
+from billing.ledger.database import execute
+from billing.ledger.tables_resources import ReservationRow
+
+_RESERVATION = table_of(ReservationRow)
+#: What is kept once known: when it was first seen, and its fee.
+_KEPT = ("fee", "bought_at")
+#: A fee that AWS itself named with the reservation.
+AWS = "AWS"
+
+
+def store_reservations(
+    session: Session, reservations: Iterable[Reservation], now: datetime
+) -> None:
+    """Keep how reservations stand; a fee once known stays known."""
+    dialect = sqlite if session.get_bind().dialect.name == "sqlite" else postgresql
+    for one in reservations:
+        values = _values(one, now)
+        statement = dialect.insert(_RESERVATION).values(**values)
+        new = statement.excluded
+        changed: dict[str, Any] = {
+            name: new[name]
+            for name in values
+            if name not in {"reservation_id", "first_seen_at", "fee_source", "currency"}
+        }
+        for name in _KEPT:
+            changed[name] = func.coalesce(new[name], _RESERVATION.c[name])
+        if one.fee is not None:
+            changed |= {"fee_source": new.fee_source, "currency": new.currency}
+        execute(
+            session,
+            statement.on_conflict_do_update(
+                index_elements=["reservation_id"], set_=changed
+            ),
+        )
+
+
+class SqlReservations:
+    """Reserved capacity within one session."""
+
+    _session: Session
+
+    def reservations(self) -> Sequence[Reservation]:
+        """Return every reservation ever seen, by id."""
+        rows = self._session.connection().execute(
+            select(_RESERVATION).order_by(_RESERVATION.c.reservation_id)
+        )
+        return [_reservation(row) for row in rows]
+
+    def fee_sources(self) -> dict[str, str]:
+        """Return who says what each reservation cost; unknown fees are absent."""
+        rows = self._session.connection().execute(
+            select(_RESERVATION.c.reservation_id, _RESERVATION.c.fee_source).where(
+                _RESERVATION.c.fee.is_not(None)
+            )
+        )
+        return {row.reservation_id: row.fee_source for row in rows}
+
+    def set_fee(self, reservation_id: str, fee: Money, source: str) -> None:
+        """Record what a reservation cost at purchase, and who says so."""
+        execute(
+            self._session,
+            update(_RESERVATION)
+            .where(_RESERVATION.c.reservation_id == reservation_id)
+            .values(fee=fee.nanos, currency=fee.currency, fee_source=source),
+        )
+
+
+def _values(one: Reservation, now: datetime) -> dict[str, Any]:
+    return {
+        "reservation_id": one.reservation_id,
+        "kind": one.kind.value,
+        "account": one.account,
+        "region": one.region,
+        "zone": one.zone,
+        "instance_type": one.instance_type,
+        "instances": one.count,
+        "available": one.available,
+        "state": one.state,
+        "starts_at": one.starts_at,
+        "ends_at": one.ends_at,
+        "bought_at": one.bought_at,
+        "fee": None if one.fee is None else one.fee.nanos,
+        "currency": USD if one.fee is None else one.fee.currency,
+        "fee_source": "" if one.fee is None else AWS,
+        "block_id": one.block_id,
+        "platform": one.platform,
+        "tenancy": one.tenancy,
+        "first_seen_at": now,
+        "seen_at": now,
+    }
+
+
+def _reservation(row: Any) -> Reservation:  # noqa: ANN401 - a row of the table
+    return Reservation(
+        reservation_id=row.reservation_id,
+        kind=ReservationKind(row.kind),
+        account=row.account,
+        region=row.region,
+        zone=row.zone,
+        instance_type=row.instance_type,
+        count=row.instances,
+        available=row.available,
+        state=row.state,
+        starts_at=row.starts_at,
+        ends_at=row.ends_at,
+        bought_at=row.bought_at,
+        fee=None if row.fee is None else Money(row.fee, row.currency),
+        block_id=row.block_id,
+        platform=row.platform,
+        tenancy=row.tenancy,
+    )
