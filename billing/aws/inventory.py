@@ -6,7 +6,7 @@ a job tag. Must not know prices, intervals or what anybody does with the facts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -80,6 +80,38 @@ class Ec2FleetSource:
             scanned=tuple(scope for scope, _ in found),
             failures=tuple(failures),
         )
+
+    def describe(
+        self, wanted: Mapping[Scope, Sequence[str]], now: datetime
+    ) -> FleetObservation:
+        """Look at some instances that events told of, by account and region.
+
+        Those that this inventory is not about, or that EC2 has forgotten, are absent.
+        """
+        found, failures = read_scopes(
+            SOURCE, wanted, lambda *scope: self._describe(scope, wanted[scope])
+        )
+        instances = [one for _, some in found for one in some]
+        return FleetObservation(
+            observed_at=now,
+            instances=tuple(sorted(instances, key=lambda one: one.resource_id)),
+            volumes=(),
+            scanned=(),
+            failures=tuple(failures),
+        )
+
+    def _describe(self, scope: Scope, ids: Sequence[str]) -> list[Instance]:
+        account, region = scope
+        place = Place(account=account, region=region)
+        client = self._clients.client("ec2", account=account, region=region)
+        found: dict[str, Instance] = {}
+        for start in range(0, len(ids), FILTER_VALUES_MAX):
+            some = list(ids[start : start + FILTER_VALUES_MAX])
+            only: Filters = [{"Name": "instance-id", "Values": some}]
+            for filters in self._instance_filters():
+                for one in _instances(client, [*filters, *only], place):
+                    found[one.resource_id] = one
+        return list(found.values())
 
     def _read(self, account: str, region: str) -> Found:
         place = Place(account=account, region=region)
