@@ -19,7 +19,7 @@ from bot.slack.handlers import Handlers, Home
 from bot.slack.listeners import Listeners
 from bot.slack.work import Work
 from bot.views.approval import APPROVE, DENY
-from bot.views.asked import REFRESH, SHARE
+from bot.views.asked import MORE, REFRESH, SHARE, WHY
 from bot.views.errors import busy
 
 COMMAND = "/gpucost"
@@ -117,7 +117,7 @@ def _register_clicks(app: App, listeners: Listeners, *, work: Work) -> None:
 
 
 def _register_answer_clicks(app: App, listeners: Listeners, *, work: Work) -> None:
-    @app.action(re.compile(f"^(?:{SHARE}|{REFRESH})$"))
+    @app.action(re.compile(f"^(?:{SHARE}|{REFRESH}|{WHY}|{MORE})$"))
     def on_answer_click(
         ack: Any, body: dict[str, Any], action: dict[str, Any]
     ) -> BoltResponse | None:

@@ -1,4 +1,4 @@
-"""What Share and Refresh do: ask again, for the presser alone or for a channel.
+"""What an answer's buttons do: ask again, for the presser alone or for a channel.
 
 The value of a button is a command somebody could have typed; it is read again and
 gives nobody a right. Only an answer is ever posted: a refusal stays private.
@@ -18,7 +18,15 @@ from bot.slack.grammar import Question, read_question
 from bot.slack.handlers import Ask, Asker, Handlers, Home, Refused
 from bot.slack.origin import Body, is_home
 from bot.slack.words import unescape
-from bot.views.asked import REFRESH, SHARE, has_buttons, not_shared, shared
+from bot.views.asked import (
+    MORE,
+    REFRESH,
+    SHARE,
+    WHY,
+    has_buttons,
+    not_shared,
+    shared,
+)
 from bot.views.errors import not_available, note, stranger
 from bot.views.limits import VALUE_CHARS_MAX
 
@@ -34,7 +42,7 @@ _UNSEEN = frozenset({"channel_not_found", "missing_scope", "not_in_channel"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedAgain:
-    """Answers presses of Share and Refresh.
+    """Answers presses of Share, Refresh, How computed and More.
 
     Attributes:
         command: The slash command, such as ``/gpucost``.
@@ -57,7 +65,7 @@ class AskedAgain:
         answer = self.handlers.answers.get(ask.question.verb)
         if answer is None:
             return (not_available(ask.question.verb),)
-        if action.get("action_id") == REFRESH:
+        if action.get("action_id") != SHARE:
             return answer(ask)
         why = why_not_here(self.client, self.home, asker.channel_id)
         return (not_shared(why),) if why else self._share(ask, answer(ask))
@@ -82,7 +90,7 @@ class AskedAgain:
         """Read what a button asks; None when no button of ours says so."""
         text = str(action.get("value") or "")
         now = self.handlers.now()
-        if action.get("action_id") not in {SHARE, REFRESH}:
+        if action.get("action_id") not in {SHARE, REFRESH, WHY, MORE}:
             return None
         question = read_question(text, now) if len(text) <= VALUE_CHARS_MAX else None
         if not isinstance(question, Question) or question.verb not in SHAREABLE:

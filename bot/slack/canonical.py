@@ -17,7 +17,12 @@ from bot.slack.windows import Window
 from bot.views.text import entities
 
 #: Questions that only read figures; no other verb may be asked by a button.
-SHAREABLE = frozenset({"cost", "top", "team", "account", "untagged", "estimate"})
+SHAREABLE = frozenset(
+    {
+        *("cost", "top", "team", "account", "untagged", "estimate", "why", "me"),
+        *("budget", "idle", "coverage", "checkpoints"),
+    }
+)
 
 
 def canonical_text(question: Question, now: datetime) -> str:
@@ -32,6 +37,26 @@ def canonical_text(question: Question, now: datetime) -> str:
         if isinstance(again, Question) and _same(again, question):
             return text
     return ""
+
+
+def why_text(question: Question, now: datetime) -> str:
+    """Return the command that asks how the figure of `question` came about; or ""."""
+    subjects = {
+        "cost": question.target,
+        "team": f"team:{question.target}",
+        "account": f"account:{question.target}",
+        "untagged": "bucket:untagged",
+        "top": "all",
+    }
+    if question.verb not in subjects:
+        return ""
+    asks = Question(verb="why", target=subjects[question.verb], window=question.window)
+    return canonical_text(asks, now)
+
+
+def next_page(question: Question, now: datetime) -> str:
+    """Return the command that asks for the next lines of a list."""
+    return canonical_text(replace(question, page=question.page + 1), now)
 
 
 def _same(one: Question, other: Question) -> bool:
@@ -49,7 +74,8 @@ def _forms(question: Question) -> Iterator[list[str]]:
     elif question.verb == "top":
         yield ["top", question.by, window]
     else:
-        yield [question.verb, target, window]
+        page = f"--page={question.page}" if question.page > 1 else ""
+        yield [question.verb, target, window, page]
 
 
 def _window(window: Window | None) -> str:

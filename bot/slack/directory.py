@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, tzinfo
 from threading import Lock
 from time import monotonic
 from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from slack_sdk import WebClient
 
@@ -70,6 +72,16 @@ class SlackDirectory:
             return None
         user = self._keep("user", slack_id, lambda: self._user(user=slack_id))
         return self._person(user) if user else None
+
+    def zone(self, slack_id: str) -> tzinfo:
+        """Return the time zone somebody set in Slack; UTC when it is not known."""
+        if not _USER.fullmatch(slack_id):
+            return UTC
+        try:
+            user = self._keep("user", slack_id, lambda: self._user(user=slack_id))
+            return ZoneInfo(str(user["tz"])) if user and user.get("tz") else UTC
+        except (SlackFailedError, ZoneInfoNotFoundError, ValueError):
+            return UTC
 
     def person_by_email(self, email: str) -> Person | None:
         """Return somebody by e-mail."""

@@ -7,23 +7,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from difflib import get_close_matches
 from fractions import Fraction
 
+from bot.slack.questions import BadQuestion, Moment, Question, Run
 from bot.slack.run_options import FLAGS, VALUES, WORDS, extras_of
-from bot.slack.windows import Window, read_window
+from bot.slack.sentences import command_of
+from bot.slack.windows import Window, is_relative, read_window, suggested_window
 from bot.slack.words import Words, read_words
 
+__all__ = ["BadQuestion", "Question", "Run", "read_question"]
+
 #: Verbs that take nothing but a window or nothing at all.
-SIMPLE = ("approvals", "idle", "coverage", "checkpoints", "untagged", "resume", "help")
+SIMPLE = ("approvals", "idle", "coverage", "checkpoints", "me", "resume", "help")
 VERBS = (
     *("cost", "top", "team", "account", "estimate", "request", "digest", "pause"),
+    *("why", "untagged", "budget"),
     *SIMPLE,
 )
+#: What a person says about one item of ``untagged``; they are typed after it.
+CONFIRM, UNDO = "untagged confirm", "untagged undo"
 #: Verbs that change something: a repeated delivery of one is not done again.
-CHANGING = frozenset({"request", "pause", "resume"})
+CHANGING = frozenset({"request", "pause", "resume", CONFIRM, UNDO})
 PURCHASES = (
     *("on-demand", "spot", "savings-plan", "reserved", "capacity-block", "odcr"),
     "training-plan",
@@ -32,8 +38,10 @@ TOP_BY = ("job", "team", "account", "category", "service", "region")
 
 COUNT_MAX = 10_000
 HOURS_MAX = 24 * 366
+PAGE_MAX = 1000
 _OPTIONS = {
     "cost": {"since", "until"},
+    "lines": {"since", "until", "page"},
     "estimate": {
         *("instance-type", "count", "hours", "purchase", "region", "job", "name"),
         *("time-limit", "reason"),
@@ -55,56 +63,23 @@ _UNITS = {
 _REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-\d")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
-    """What somebody plans to run, as typed.
+def read_question(
+    text: str, now: datetime, zone: tzinfo = UTC
+) -> Question | BadQuestion:
+    """Read the text after the command, or a sentence that asks the same.
 
-    Attributes:
-        region: "" for the configured one.
-        extras: Further options by name, sorted; a flag has the value "".
+    `zone` is the asker's: ``yesterday`` is the day before in their calendar.
     """
-
-    instance_type: str
-    count: int
-    hours: Fraction
-    purchase: str = "on-demand"
-    region: str = ""
-    job: str = ""
-    reason: str = ""
-    is_time_limit: bool = False
-    extras: tuple[tuple[str, str], ...] = ()
+    asked = Moment(now=now, zone=zone)
+    read = _read(text, asked)
+    if isinstance(read, Question) and not (read.near and " " in text.strip()):
+        return read
+    command = command_of(text)
+    again = _read(command, asked) if command else None
+    return again if isinstance(again, Question) else read
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """One command, read.
-
-    Attributes:
-        verb: ``menu`` or one of ``VERBS``.
-        target: Job, team, account, ISO week or reason, by verb; "" when none.
-        by: Breakdown of ``top``.
-        window: None when none was typed.
-        near: Verbs that a mistyped job name may have meant.
-    """
-
-    verb: str
-    target: str = ""
-    by: str = ""
-    window: Window | None = None
-    run: Run | None = None
-    near: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BadQuestion:
-    """Everything that is wrong with a command, and what may have been meant."""
-
-    problems: tuple[str, ...]
-    near: tuple[str, ...] = ()
-
-
-def read_question(text: str, now: datetime) -> Question | BadQuestion:
-    """Read the text after the command."""
+def _read(text: str, now: Moment) -> Question | BadQuestion:
     words = read_words(text, flags=_FLAGS)
     if words.problems:
         return BadQuestion(problems=words.problems)
@@ -130,97 +105,146 @@ def _meant(near: Sequence[str]) -> str:
 
 
 def _window(
-    rest: Sequence[str], words: Words, now: datetime
-) -> tuple[Window | None, tuple[str, ...]]:
-    """Read a window from the words left over and from ``--since`` and ``--until``."""
-    problems = list(_unknown_options(words, _OPTIONS["cost"]))
-    window = read_window(rest, now) if rest else None
+    rest: Sequence[str], words: Words, now: Moment, *, options: str = "cost"
+) -> tuple[Window | None, tuple[str, ...], str]:
+    """Read a window from the words left over and from ``--since`` and ``--until``.
+
+    The last part is the words as typed, where they depend on the asker's calendar.
+    """
+    problems = list(_unknown_options(words, _OPTIONS[options]))
+    window = read_window(rest, now.now, now.zone) if rest else None
+    said = " ".join(rest) if window is not None and is_relative(rest) else ""
     if rest and window is None:
-        problems.append(f"not a time I know: {' '.join(rest)!r}, try 7d or last week")
+        meant = suggested_window(rest)
+        advice = f"did you mean {meant}?" if meant else "try 7d or last week"
+        problems.append(f"not a time I know: {' '.join(rest)!r}, {advice}")
     since, until = words.options.get("since"), words.options.get("until")
     if since is not None:
-        window = read_window(["since", *since.split()], now)
+        window = read_window(["since", *since.split()], now.now, now.zone)
         if window is None:
             problems.append(f"--since must be a day such as 2026-11-01, got {since!r}")
     if until is not None:
-        ends = read_window([until], now)
+        ends = read_window([until], now.now, now.zone)
         if ends is None or window is None:
             problems.append("--until must be a day such as 2026-11-30, after a --since")
         else:
             window = Window(since=window.since, until=ends.since)
-    return window, tuple(problems)
+    return window, tuple(problems), said
 
 
-def _job(rest: Sequence[str], words: Words, now: datetime) -> Question | BadQuestion:
+def _job(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
     if not rest:
         return BadQuestion(problems=("say which job, such as job-123",))
     job, *times = rest
     near = tuple(get_close_matches(job.lower(), VERBS, n=2, cutoff=0.7))
-    window, problems = _window(times, words, now)
+    window, problems, said = _window(times, words, now)
     if problems:
         return BadQuestion(problems=problems, near=near)
-    return Question(verb="cost", target=job, window=window, near=near)
+    return Question(verb="cost", target=job, window=window, near=near, said=said)
 
 
-def _cost(rest: Sequence[str], words: Words, now: datetime) -> Question | BadQuestion:
+def _cost(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
     return _job(rest, words, now)
 
 
-def _top(rest: Sequence[str], words: Words, now: datetime) -> Question | BadQuestion:
+def _top(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
     by = "job"
     if rest:
         singular = {"categories": "category"}.get(rest[0].lower())
         asked = singular or rest[0].lower().removesuffix("s")
         if asked in TOP_BY:
             by, rest = asked, rest[1:]
-    window, problems = _window(rest, words, now)
+    window, problems, said = _window(rest, words, now)
     if problems:
         return BadQuestion(problems=problems)
-    return Question(verb="top", by=by, window=window)
+    return Question(verb="top", by=by, window=window, said=said)
 
 
 def _named(verb: str, example: str) -> Callable[..., Question | BadQuestion]:
-    def read(
-        rest: Sequence[str], words: Words, now: datetime
-    ) -> Question | BadQuestion:
+    def read(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
         if not rest:
             return BadQuestion(problems=(f"say which {verb}, such as {example}",))
-        window, problems = _window(rest[1:], words, now)
+        window, problems, said = _window(rest[1:], words, now)
         if problems:
             return BadQuestion(problems=problems)
-        return Question(verb=verb, target=rest[0], window=window)
+        return Question(verb=verb, target=rest[0], window=window, said=said)
 
     return read
 
 
 def _simple(verb: str) -> Callable[..., Question | BadQuestion]:
-    def read(
-        rest: Sequence[str], words: Words, now: datetime
-    ) -> Question | BadQuestion:
-        window, problems = _window(rest, words, now)
+    def read(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
+        window, problems, said = _window(rest, words, now)
         if problems:
             return BadQuestion(problems=problems)
-        return Question(verb=verb, window=window)
+        return Question(verb=verb, window=window, said=said)
 
     return read
 
 
-def _digest(rest: Sequence[str], words: Words, now: datetime) -> Question | BadQuestion:
-    window, problems = _window(rest, words, now)
+def _lines(
+    verb: str, target: str, rest: Sequence[str], words: Words, now: Moment
+) -> Question | BadQuestion:
+    """Read a list that has pages."""
+    window, problems, said = _window(rest, words, now, options="lines")
+    page = words.options.get("page", "1")
+    is_page = page.isascii() and page.isdigit() and 0 < int(page) <= PAGE_MAX
+    if not is_page:
+        problems = (*problems, f"--page must be a number from 1 on, got {page!r}")
     if problems:
         return BadQuestion(problems=problems)
-    return Question(verb="digest", target=rest[0] if rest else "", window=window)
+    return Question(verb=verb, target=target, window=window, page=int(page), said=said)
 
 
-def _pause(rest: Sequence[str], words: Words, _now: datetime) -> Question:
+def _why(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
+    if not rest:
+        example = "such as job-123, job-123:compute or bucket:idle"
+        return BadQuestion(problems=(f"say which figure, {example}",))
+    return _lines("why", rest[0], rest[1:], words, now)
+
+
+def _untagged(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
+    said = rest[0].lower() if rest else ""
+    if said not in {"confirm", "undo"}:
+        return _lines("untagged", "", rest, words, now)
+    known = {"job"} if said == "confirm" else set()
+    problems = list(_unknown_options(words, known))
+    job = words.options.get("job", "").strip()
+    if len(rest) != 2:  # noqa: PLR2004 - the word and the item
+        problems.append(f"say which item of `untagged`: untagged {said} ITEM")
+    if said == "confirm" and not job:
+        problems.append("say whose it is: --job job-123")
+    if problems:
+        return BadQuestion(problems=tuple(problems))
+    verb = CONFIRM if said == "confirm" else UNDO
+    return Question(verb=verb, target=rest[1], job=job)
+
+
+def _budget(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
+    del now
+    problems = list(_unknown_options(words, set()))
+    if len(rest) > 1:
+        problems.append("a budget is that of a month: budget, or budget TEAM")
+    if problems:
+        return BadQuestion(problems=tuple(problems))
+    return Question(verb="budget", target=rest[0] if rest else "")
+
+
+def _digest(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
+    window, problems, said = _window(rest, words, now)
+    if problems:
+        return BadQuestion(problems=problems)
+    target = rest[0] if rest else ""
+    return Question(verb="digest", target=target, window=window, said=said)
+
+
+def _pause(rest: Sequence[str], words: Words, _now: Moment) -> Question:
     reason = words.options.get("reason") or " ".join(rest)
     return Question(verb="pause", target=reason)
 
 
 def _run(verb: str) -> Callable[..., Question | BadQuestion]:
-    def read(
-        rest: Sequence[str], words: Words, _now: datetime
-    ) -> Question | BadQuestion:
+    def read(rest: Sequence[str], words: Words, _now: Moment) -> Question | BadQuestion:
         found: dict[str, str] = {}
         problems = list(_unknown_options(words, _OPTIONS["estimate"]))
         for word in rest:
@@ -317,6 +341,9 @@ _READERS: dict[str, Callable[..., Question | BadQuestion]] = {
     "estimate": _run("estimate"),
     "request": _run("request"),
     "digest": _digest,
+    "why": _why,
+    "untagged": _untagged,
+    "budget": _budget,
     "pause": _pause,
     **{verb: _simple(verb) for verb in SIMPLE},
 }

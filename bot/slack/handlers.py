@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 
 from bot.ports import Message, OutboxMessage
 from bot.slack.grammar import Question
@@ -105,6 +105,10 @@ class Refused:
 Answer = Callable[[Ask], tuple[Message, ...]]
 
 
+def _utc(_user_id: str) -> tzinfo:
+    return UTC
+
+
 def _not_seen(_kind: str, _key: str) -> bool:
     return False
 
@@ -117,11 +121,13 @@ class Handlers:
         now: The clock of rules and figures.
         answers: By verb of the grammar (``cost``, ``top``, ``team``, ``account``,
             ``estimate``, ``request``, ``approvals``, ``digest``, ``idle``,
-            ``coverage``, ``checkpoints``, ``untagged``, ``pause``, ``resume``); a
+            ``coverage``, ``checkpoints``, ``untagged``, ``why``, ``me``, ``budget``,
+            ``pause``, ``resume``); a
             verb without an answer is said to be not available. ``help`` and the menu
             are the listeners' own.
         click: Casts a vote; authority comes from the database and the directory.
         enqueue: Stores an effect in the outbox; False when its key is known.
+        zone: The time zone of somebody by Slack id; UTC when it is not known.
         refused: Puts a refusal on record.
         seen: Records a delivery by kind and key; True when it was seen before.
         failed: Logs an exception without its payload and returns a reference.
@@ -132,5 +138,6 @@ class Handlers:
     enqueue: Callable[[OutboxMessage], bool]
     refused: Callable[[Refused], None]
     failed: Callable[[str, Exception], str]
+    zone: Callable[[str], tzinfo] = _utc
     answers: Mapping[str, Answer] = field(default_factory=dict)
     seen: Callable[[str, str], bool] = _not_seen

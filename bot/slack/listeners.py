@@ -8,18 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 
 from slack_sdk import WebClient
 
 from bot.ports import Message, OutboxMessage, SlackFailedError
 from bot.slack.answering import Reply, payload_of
 from bot.slack.asked_again import AskedAgain
-from bot.slack.grammar import CHANGING, BadQuestion, read_question
+from bot.slack.grammar import CHANGING, BadQuestion, Question, read_question
 from bot.slack.handlers import Ask, Asker, Click, Handlers, Home, Refused
 from bot.slack.origin import Body, click_asker, command_asker, event_asker, is_home
 from bot.slack.words import without_mention
 from bot.views.approval import APPROVE, DENY, parse_button_value
-from bot.views.asked import REFRESH, without_buttons
+from bot.views.asked import (
+    MORE,
+    REFRESH,
+    calendar_text,
+    has_buttons,
+    with_calendar,
+    without_buttons,
+)
 from bot.views.errors import (
     already_received,
     bad_usage,
@@ -82,10 +90,10 @@ class Listeners:
         self._carry(reply, lambda: self._click(body, action, asker))
 
     def on_answer_click(self, body: Body, action: Body) -> None:
-        """Ask again what an answer's button says: Share or Refresh."""
+        """Ask again what an answer's button says: Share, Refresh, and so on."""
         asker = click_asker(body)
-        is_refresh = action.get("action_id") == REFRESH
-        reply = replace(self._reply(body, asker), replaces_pressed=is_refresh)
+        replaces = action.get("action_id") in {REFRESH, MORE}
+        reply = replace(self._reply(body, asker), replaces_pressed=replaces)
         again = AskedAgain(
             handlers=self.handlers,
             home=self.home,
@@ -148,13 +156,15 @@ class Listeners:
             )
             self.handlers.refused(refused)
             return (stranger(),)
-        question = read_question(text, now)
+        zone = self.handlers.zone(asker.user_id)
+        question = read_question(text, now, zone)
         if isinstance(question, BadQuestion):
             usage = bad_usage(
                 question.problems, command=self.command, suggestions=question.near
             )
             return (usage,)
-        return self._ask(Ask(asker=asker, question=question, now=now, key=key))
+        messages = self._ask(Ask(asker=asker, question=question, now=now, key=key))
+        return _with_days(messages, question, zone)
 
     def _ask(self, ask: Ask) -> tuple[Message, ...]:
         verb = ask.question.verb
@@ -198,3 +208,14 @@ class Listeners:
         self.handlers.refused(
             Refused(asker=asker, what="click", reason=reason, now=now)
         )
+
+
+def _with_days(
+    messages: tuple[Message, ...], question: Question, zone: tzinfo
+) -> tuple[Message, ...]:
+    """Say which billing days a window of the asker's calendar is; a refusal says none."""
+    window = question.window
+    if not question.said or window is None or not any(map(has_buttons, messages)):
+        return messages
+    told = calendar_text(question.said, str(zone), window.since, window.until)
+    return (with_calendar(messages[0], told), *messages[1:])

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.views.explain_values import (
-    ChargeLine,
-    Explanation,
-    Line,
-    RunningNow,
-    TransferLine,
-)
+from bot.views.explain_values import Explanation, Line
 from bot.views.explain_words import (
     Page,
     headline,
     left_over,
     line_what,
     line_why,
-    through_text,
+    sections_of,
     where_text,
 )
 from bot.views.terminal import clean, table, when
@@ -30,7 +24,7 @@ def explanation_text(explained: Explanation, page: Page) -> str:
     """Return what `gpucost explain` prints."""
     shown = page.of(explained.lines)
     parts = [_head(explained)]
-    for title, lines in _sections(explained, shown):
+    for title, lines in sections_of(shown, explained):
         parts.append(f"{title}\n{_lines(lines, explained.currency)}")
     if not explained.lines:
         parts.append(NOTHING)
@@ -56,25 +50,6 @@ def _head(explained: Explanation) -> str:
     elif count > 1:
         second += f", the sum of the {count} lines below"
     return f"{clean(first)}\n{second}"
-
-
-def _sections(
-    explained: Explanation, shown: Sequence[Line]
-) -> list[tuple[str, list[Line]]]:
-    now = [line for line in shown if isinstance(line, RunningNow)]
-    billed = [
-        line for line in shown if isinstance(line, ChargeLine) and not line.is_open
-    ]
-    moved = [line for line in shown if isinstance(line, TransferLine)]
-    seen = {id(line) for line in (*now, *billed, *moved)}
-    open_ = [line for line in shown if id(line) not in seen]
-    named: list[tuple[str, list[Line]]] = [
-        (f"billed by AWS ({through_text(explained)})", [*billed]),
-        ("moved by a rule", [*moved]),
-        ("provisional: running time x price", open_),
-        ("running now", [*now]),
-    ]
-    return [(title, lines) for title, lines in named if lines]
 
 
 def _lines(lines: Sequence[Line], currency: str) -> str:

@@ -19,7 +19,7 @@ from bot.views.explain_values import (
     RunningTime,
     TransferLine,
 )
-from bot.views.words import days_of, instant, plural, short_day
+from bot.views.words import days_of, instant, plural
 
 #: Rules of attribution as a sentence says them.
 RULES = {
@@ -154,8 +154,6 @@ def _(line: ChargeLine, currency: str) -> str:
     if line.record_type != "Usage":
         parts.append(line.record_type)
     parts.append(span_text(line.since, line.until, line.days))
-    if line.is_open:
-        parts.append("the bill so far")
     return ", ".join(parts)
 
 
@@ -188,15 +186,36 @@ def _(line: RunningNow, currency: str) -> str:
 def _price_text(line: RunningTime | RunningNow) -> str:
     if not line.price_source:
         return ""
-    prices = line.prices if isinstance(line, RunningTime) else 1
-    if line.price_source.startswith("spot"):
-        text = line.price_source
-    else:
-        text = f"{line.price_source} price"
-    if prices > 1:
-        text = f"{text}, {plural(prices, 'price')}"
-    as_of = line.price_as_of
-    return f"{text} of {short_day(as_of.date())}" if as_of else text
+    text = line.price_source
+    if line.price_as_of is not None:
+        text = f"{text} of {days_of(line.price_as_of.date(), line.price_as_of.date())}"
+    if isinstance(line, RunningTime) and line.prices > 1:
+        text = f"{text} ({plural(line.prices, 'price')})"
+    return text
+
+
+def sections_of(
+    lines: Sequence[Line], explained: Explanation
+) -> list[tuple[str, list[Line]]]:
+    """Return lines under what they have in common, in their order."""
+    headings = {
+        "billed": f"billed by AWS ({through_text(explained)})",
+        "moved": "moved by a rule",
+        "so far": "provisional: the bill so far of days that are not complete",
+        "running": "provisional: running time x price",
+        "now": "running now",
+    }
+    found: dict[str, list[Line]] = {key: [] for key in headings}
+    for line in lines:
+        found[_kind(line)].append(line)
+    return [(headings[key], held) for key, held in found.items() if held]
+
+
+def _kind(line: Line) -> str:
+    if isinstance(line, ChargeLine):
+        return "so far" if line.is_open else "billed"
+    kinds = {TransferLine: "moved", RunningTime: "running", RunningNow: "now"}
+    return kinds[type(line)]
 
 
 def where_text(line: Line) -> str:

@@ -9,13 +9,19 @@ from bot.views.blocks import context, header, section
 #: the grammar reads.
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("job-123", "what a job has cost, what it costs now, and since when"),
+    (
+        "why job-123",
+        "how a figure came about (also: why job-123:compute, why team:nlp)",
+    ),
+    ("me", "your own jobs this month"),
     ("top last week", "the most expensive jobs (also: top teams, top accounts)"),
     ("team research 7d", "what a team has cost"),
     ("account 012345678901", "what an AWS account has cost"),
     ("idle", "GPUs that are paid for and do nothing"),
     ("checkpoints", "old checkpoints and what they cost"),
     ("coverage", "how much is covered by commitments"),
-    ("untagged", "cost that no job tag explains"),
+    ("untagged", "cost that no job tag explains, and whose it probably is"),
+    ("budget research", "how much of the month's budget a team has used"),
     ("estimate p5.48xlarge x4 24h", "what a run would cost, with cheaper ways"),
     (
         'request p5.48xlarge x4 24h --job job-123 --reason "..."',
@@ -29,13 +35,19 @@ WINDOWS = (
     "7d, last week, this month, last month, 2026-11, since mon, 2026-11-03..2026-11-09"
 )
 
-BUTTONS = "Share shows an answer to the whole channel, Refresh asks again."
+BUTTONS = (
+    "Share shows an answer to the whole channel, Refresh asks again, How computed lists"
+    " what a figure is made of."
+)
 
 
 def help_message(command: str) -> Message:
     """Render the whole list of what can be asked."""
     lines = [f"`{command} {example}` {what}" for example, what in COMMANDS]
-    windows = f"Times: {WINDOWS}. Days are AWS billing days (UTC)."
+    windows = (
+        f"Times: {WINDOWS}. Days are AWS billing days (UTC); yesterday and last week"
+        " are those of your calendar."
+    )
     blocks = (
         header("What you can ask"),
         section("\n".join(lines)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC
 from uuid import uuid4
 
 import structlog
@@ -13,7 +14,7 @@ from billing.core.estimate import EstimateRequest
 from billing.ports import NeedsExportError
 from bot.clock import system_now
 from bot.ports import Directory, Message, OutboxMessage, SlackFailedError
-from bot.slack.canonical import canonical_text
+from bot.slack.canonical import canonical_text, why_text
 from bot.slack.directory import SlackDirectory
 from bot.slack.grammar import Question, Run
 from bot.slack.handlers import Answer, Ask, Click, ClickOutcome, Handlers, Refused
@@ -40,6 +41,7 @@ from bot.views.refusal import (
 from bot.views.text import channel as channel_mention
 from bot.views.text import escape
 from bot.wiring.application import Application
+from bot.wiring.slack_explain import ExplainAnswers
 from policies.core.approvals import ApprovalRequest, Person, RequestState
 
 log = structlog.get_logger()
@@ -67,7 +69,6 @@ class SlackAnswers:
             "top": self.cost,
             "team": self.cost,
             "account": self.cost,
-            "untagged": self.cost,
             "estimate": self.estimate,
             "request": self.request,
             "approvals": self.approvals,
@@ -77,7 +78,9 @@ class SlackAnswers:
             "checkpoints": self.findings,
             "pause": self.pause,
             "resume": self.resume,
+            **ExplainAnswers(self.application, self.directory).answers(),
         }
+        zone = getattr(self.directory, "zone", None)
         return Handlers(
             now=self.application.now,
             click=self.click,
@@ -85,6 +88,7 @@ class SlackAnswers:
             refused=self.refused,
             failed=self.failed,
             seen=self.seen,
+            zone=zone if zone is not None else lambda _user_id: UTC,
             answers={verb: self._guarded(answer) for verb, answer in answers.items()},
         )
 
@@ -102,9 +106,8 @@ class SlackAnswers:
             except NeedsExportError:
                 return (needs_export(ask.question.by or ask.question.verb),)
             except GpucostError as error:
-                told = AskError(
-                    message=str(error), suggestions=error.suggestions, hint=error.hint
-                )
+                near = (*ask.question.near, *error.suggestions)
+                told = AskError(message=str(error), suggestions=near, hint=error.hint)
                 return (ask_error(told, command="/gpucost"),)
 
         return guarded
@@ -115,7 +118,8 @@ class SlackAnswers:
         """Answer about one job, or by job, team, account and so on."""
         answer = self.application.cost(cost_question(ask.question))
         asked = canonical_text(ask.question, ask.now)
-        return (with_buttons(cost_answer(answer), asked),)
+        why = why_text(ask.question, ask.now)
+        return (with_buttons(cost_answer(answer), asked, why=why),)
 
     def estimate(self, ask: Ask) -> tuple[Message, ...]:
         """Estimate a run."""

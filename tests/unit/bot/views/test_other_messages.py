@@ -111,13 +111,17 @@ What you can ask: /gpucost job-123, top, help
 ------
 # What you can ask
 `/gpucost job-123` what a job has cost, what it costs now, and since when
+`/gpucost why job-123` how a figure came about (also: why job-123:compute, why
+   team:nlp)
+`/gpucost me` your own jobs this month
 `/gpucost top last week` the most expensive jobs (also: top teams, top accounts)
 `/gpucost team research 7d` what a team has cost
 `/gpucost account 012345678901` what an AWS account has cost
 `/gpucost idle` GPUs that are paid for and do nothing
 `/gpucost checkpoints` old checkpoints and what they cost
 `/gpucost coverage` how much is covered by commitments
-`/gpucost untagged` cost that no job tag explains
+`/gpucost untagged` cost that no job tag explains, and whose it probably is
+`/gpucost budget research` how much of the month's budget a team has used
 `/gpucost estimate p5.48xlarge x4 24h` what a run would cost, with cheaper ways
 `/gpucost request p5.48xlarge x4 24h --job job-123 --reason "..."` ask for approval
    of a run
@@ -125,8 +129,10 @@ What you can ask: /gpucost job-123, top, help
 `/gpucost digest` last week's digest, for you alone (also: digest 2026-W48)
 `/gpucost pause` stop every action of gpucost (resume: admins only)
 (Times: 7d, last week, this month, last month, 2026-11, since mon,
-   2026-11-03..2026-11-09. Days are AWS billing days (UTC).)
-(Share shows an answer to the whole channel, Refresh asks again.)\
+   2026-11-03..2026-11-09. Days are AWS billing days (UTC); yesterday and last week are
+   those of your calendar.)
+(Share shows an answer to the whole channel, Refresh asks again, How computed lists
+   what a figure is made of.)\
 """)
 
 

@@ -1,0 +1,72 @@
+"""One command, read: what the grammar returns and every answer is asked with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from fractions import Fraction
+
+from bot.slack.windows import Window
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """When somebody asks, and by which calendar."""
+
+    now: datetime
+    zone: tzinfo
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """What somebody plans to run, as typed.
+
+    Attributes:
+        region: "" for the configured one.
+        extras: Further options by name, sorted; a flag has the value "".
+    """
+
+    instance_type: str
+    count: int
+    hours: Fraction
+    purchase: str = "on-demand"
+    region: str = ""
+    job: str = ""
+    reason: str = ""
+    is_time_limit: bool = False
+    extras: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """One command, read.
+
+    Attributes:
+        verb: ``menu`` or one of ``VERBS``.
+        target: Job, figure, team, account, ISO week, item or reason, by verb; ""
+            when none.
+        by: Breakdown of ``top``.
+        window: None when none was typed.
+        job: Whom a confirmed item belongs to.
+        page: Of a list with more lines than one message shows; 1 is the first.
+        near: Verbs that a mistyped job name may have meant.
+        said: The words of a window that depends on the asker's calendar; "" else.
+    """
+
+    verb: str
+    target: str = ""
+    by: str = ""
+    window: Window | None = None
+    run: Run | None = None
+    job: str = ""
+    page: int = 1
+    near: tuple[str, ...] = ()
+    said: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BadQuestion:
+    """Everything that is wrong with a command, and what may have been meant."""
+
+    problems: tuple[str, ...]
+    near: tuple[str, ...] = ()
