@@ -35,7 +35,7 @@ from bot.views.events import Interruption, interruption_warning
 TOLD_WITHIN = timedelta(minutes=15)
 UNREADABLE = "unreadable"
 AGAIN = "delivered again"
-FOREIGN = "of another account"
+FOREIGN = "of another account or region"
 
 Fact = FleetEvent | TagEvent
 
@@ -71,13 +71,14 @@ class Ears:
     """What hearing needs besides the store.
 
     Attributes:
-        accounts: Accounts that gpucost reads; events of others teach nothing.
+        accounts / regions: What gpucost reads; events of others teach nothing.
         keys: Which tags name job, team and owner.
         learn: Teaches the fleet's side; the same facts again change nothing.
         routing: Where notices for some owners go.
     """
 
     accounts: frozenset[str]
+    regions: frozenset[str]
     keys: TagKeys
     learn: Callable[[Sequence[Fact]], None]
     routing: Callable[[set[str]], Routing]
@@ -103,7 +104,7 @@ def hear(
 ) -> Hearing:
     """Handle messages of a queue; what is done may be deleted once this returned."""
     readable, unreadable = _read_all(messages)
-    new, counts = _new_ones(store, readable, ears.accounts)
+    new, counts = _new_ones(store, readable, ears)
     facts = [event.fact for event in new if event.fact is not None]
     if facts:
         ears.learn(facts)
@@ -141,7 +142,7 @@ def _read_all(
 def _new_ones(
     store: EventStore,
     readable: Sequence[tuple[QueuedMessage, HeardEvent]],
-    accounts: frozenset[str],
+    ears: Ears,
 ) -> tuple[list[HeardEvent], Counter[str]]:
     """Return each event not handled before, in the order of their own times."""
     counts: Counter[str] = Counter()
@@ -149,7 +150,7 @@ def _new_ones(
         known = set(unit.events.known({event.event_id for _, event in readable}))
     new: list[HeardEvent] = []
     for _, event in readable:
-        if event.account not in accounts:
+        if event.account not in ears.accounts or event.region not in ears.regions:
             counts[FOREIGN] += 1
         elif event.event_id in known:
             counts[AGAIN] += 1

@@ -7,7 +7,7 @@ Nothing is taken while the database cannot be reached: the queue keeps it better
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from threading import Event, Lock, Thread
 
@@ -16,6 +16,7 @@ import structlog
 from billing.aws.events import SqsEventQueue
 from billing.core.charges import Source
 from billing.core.errors import GpucostError
+from billing.core.fleet_events import FleetEvent, FleetState, TagEvent
 from billing.ports import SourceUnavailableError
 from billing.ports.events import EventQueue, QueuedMessage
 from bot.use_cases.events import Ears, Fact, hear
@@ -115,6 +116,7 @@ class EventIntake:
             pass
         return Ears(
             accounts=frozenset(application.aws.accounts),
+            regions=frozenset(application.aws.regions),
             keys=tag_keys(application.settings),
             learn=lambda facts: learn(application, facts),
             routing=self.route,
@@ -152,8 +154,31 @@ def _words(counts: object) -> dict[str, int]:
 
 
 def learn(application: Application, facts: Sequence[Fact]) -> None:
-    """Teach the fleet's side what events say."""
-    del application, facts
+    """Teach the fleet what events say, looking at instances that it never saw.
+
+    An account that refuses to be looked at is left to the next poll, which names it.
+    """
+    fleet = [one for one in facts if isinstance(one, FleetEvent)]
+    with application.store.write() as unit:
+        unseen = unit.ledger.apply_events(fleet)
+    wanted: dict[tuple[str, str], set[str]] = {}
+    for one in fleet:
+        if one.resource_id in unseen and one.state is not FleetState.PENDING:
+            wanted.setdefault((one.account, one.region), set()).add(one.resource_id)
+    found = None
+    if wanted:
+        asked = {scope: sorted(ids) for scope, ids in wanted.items()}
+        found = application.aws.fleet().describe(asked, application.now())
+        for failure in found.failures:
+            log.warning(
+                "instances_not_described", account=failure.account,
+                region=failure.region, code=failure.code,
+            )  # fmt: skip
+    tags = [one for one in facts if isinstance(one, TagEvent)]
+    with application.store.write() as unit:
+        if found is not None and found.instances:
+            unit.ledger.apply_observation(replace(found, failures=()))
+        unit.ledger.apply_tag_events(tags)
 
 
 def event_queue(application: Application) -> EventQueue:

@@ -20,6 +20,7 @@ from tests.builders_events import (
     ACCOUNT,
     AT,
     INSTANCE,
+    REGION,
     event_body,
     interruption_body,
     state_body,
@@ -52,6 +53,7 @@ class Scene:
         ]
         ears = Ears(
             accounts=frozenset({ACCOUNT}),
+            regions=frozenset({REGION}),
             keys=TagKeys(),
             learn=self._learn,
             routing=self._route,
@@ -214,13 +216,16 @@ def test_what_cannot_be_read_is_named_and_counted_at_its_first_delivery(
     assert scene.counted() == {"unreadable": 1}
 
 
-def test_events_of_accounts_that_are_not_read_teach_nothing(scene: Scene) -> None:
-    found = scene.hear(interruption_body(account="999999999999"))
+@pytest.mark.parametrize("place", [{"account": "999999999999"}, {"region": "eu-1"}])
+def test_events_of_places_that_are_not_read_teach_nothing(
+    scene: Scene, place: dict[str, Any]
+) -> None:
+    found = scene.hear(interruption_body(**place))
 
     assert scene.learned == []
     assert scene.posts() == []
     assert len(found.done) == 1
-    assert scene.counted() == {"of another account": 1}
+    assert scene.counted() == {"of another account or region": 1}
 
 
 def test_nothing_is_done_when_the_fleet_cannot_be_taught(scene: Scene) -> None:
