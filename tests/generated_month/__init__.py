@@ -1,0 +1,1 @@
+"""A month of a GPU fleet and its bill, generated apart from the product."""
