@@ -13,11 +13,11 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from billing.ports import BillLedger, RequestMeter
-from bot.views.answers import Json, Message
+from bot.views.answers import ApiToken, Json, Message
 from policies.core.approvals import Person
 from policies.ports import Journal
 
-__all__ = ["Json", "Message"]  # rendered by views, carried by ports
+__all__ = ["ApiToken", "Json", "Message"]  # rendered by views, carried by ports
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,28 +188,6 @@ class Control(Protocol):
 
     def seen(self, kind: str, key: str, now: datetime) -> bool:
         """Record a delivery (Slack event, signed request); True when it was seen before."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ApiToken:
-    """One bearer token; its secret is known to its holder alone.
-
-    Attributes:
-        digest: SHA-256 of the secret, hexadecimal.
-        person_id: Pseudonym of whom it speaks for.
-        created_by: Pseudonym of who made it.
-        used_at: When it was last used, to the hour.
-    """
-
-    token_id: str
-    digest: str
-    person_id: str
-    scopes: frozenset[str]
-    created_at: datetime
-    created_by: str
-    expires_at: datetime | None = None
-    revoked_at: datetime | None = None
-    used_at: datetime | None = None
 
 
 class Tokens(Protocol):

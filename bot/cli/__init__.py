@@ -23,6 +23,7 @@ from bot.cli import (
     policies,
     reconciliation,
     service,
+    tokens,
 )
 from bot.cli.output import FAILED, Format, fail, wants_json
 
@@ -38,7 +39,7 @@ app = typer.Typer(
 )
 for family in (
     *(costs, explain, reconciliation, estimates, data, policies),
-    *(approvals, launches, service),
+    *(approvals, launches, tokens, service),
 ):
     family.register(app)
 

@@ -195,11 +195,26 @@ class PrometheusSection(_Section):
     url: str = ""
 
 
+class AdmissionSection(_Section):
+    """How launches of other launchers are judged.
+
+    Attributes:
+        hours: Taken where a task does not say how long it runs.
+        when_down: Without gpucost's database: refuse everything, nothing, or what an
+            approval policy would ask about.
+    """
+
+    hours: Duration = timedelta(hours=24)
+    when_down: Literal["closed", "open", "over-limit"] = "over-limit"
+
+
 class HttpSection(_Section):
-    """Where the HTTP side listens."""
+    """Where the HTTP side listens, and how much each token may ask."""
 
     host: str = "127.0.0.1"
     port: int = Field(8080, ge=0, le=65535)
+    requests_per_minute: int = Field(120, ge=1, le=100_000)
+    admission: AdmissionSection = AdmissionSection()
 
 
 class LimitsSection(_Section):

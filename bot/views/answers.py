@@ -242,3 +242,25 @@ class Message:
 
     text: str
     blocks: tuple[Json, ...] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiToken:
+    """One bearer token; its secret is known to its holder alone.
+
+    Attributes:
+        digest: SHA-256 of the secret, hexadecimal.
+        person_id: Pseudonym of whom it speaks for.
+        created_by: Pseudonym of who made it.
+        used_at: When it was last used, to the hour.
+    """
+
+    token_id: str
+    digest: str
+    person_id: str
+    scopes: frozenset[str]
+    created_at: datetime
+    created_by: str
+    expires_at: datetime | None = None
+    revoked_at: datetime | None = None
+    used_at: datetime | None = None

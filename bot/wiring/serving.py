@@ -25,6 +25,7 @@ from bot.wiring.logs import configure_logs
 from bot.wiring.memory import settle
 from bot.wiring.slack_side import SlackSide
 from bot.wiring.tasks import Children, PolicySet, Work, tasks
+from bot.wiring.v1 import V1
 
 log = structlog.get_logger()
 
@@ -131,4 +132,9 @@ def _api_handlers(
         metrics=lambda: metrics_text(application),
         check_slack=check if is_http else None,
         dispatch_slack=side.dispatch if side is not None and is_http else None,
+        v1=V1(
+            application,
+            policies=policies.current,
+            slack=lambda: side.directory if side is not None else None,
+        ).handlers(),
     )

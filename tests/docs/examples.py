@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: The pages whose sessions are run; each begins with an empty database.
 PAGES = tuple(
-    ROOT / "docs" / f"{name}.md" for name in ("commands", "approvals", "exports")
+    ROOT / "docs" / f"{name}.md" for name in ("commands", "approvals", "exports", "http")
 )
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LEFT_OUT = "…"

@@ -1,4 +1,4 @@
-"""The HTTP side: health, readiness, metrics and Slack's requests in HTTP mode.
+"""The ASGI application: health, readiness, metrics, Slack's requests, and `/v1`.
 
 Slack requests pass a size limit and the signature check over their raw bytes before
 anything parses them, and are handled in a thread pool of stated size. Knows no SQL
@@ -8,19 +8,17 @@ and nothing of what a request means.
 from __future__ import annotations
 
 import asyncio
-import socket
-import threading
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import structlog
-import uvicorn
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 
-from billing.core.errors import GpucostError
+from bot.api.limits import bounded_body
+from bot.api.v1 import V1Handlers, add_v1
 
 log = structlog.get_logger()
 
@@ -42,6 +40,7 @@ class ApiHandlers:
         check_slack: Returns None, or ``(status, reason)`` for a refused request.
         dispatch_slack: Handles a checked request; ``(status, headers, body)``. None in
             Socket Mode: then the route answers 404.
+        v1: What `/v1` calls; None leaves it out.
     """
 
     ready: Callable[[], tuple[bool, dict[str, Any]]]
@@ -50,6 +49,7 @@ class ApiHandlers:
     dispatch_slack: (
         Callable[[Headers, bytes], tuple[int, Mapping[str, str], str]] | None
     ) = None
+    v1: V1Handlers | None = None
 
 
 def build_api(handlers: ApiHandlers) -> FastAPI:
@@ -90,6 +90,8 @@ def build_api(handlers: ApiHandlers) -> FastAPI:
         """Take one of Slack's requests: a command, a click or an event."""
         return await _slack(handlers, pool, request)
 
+    if handlers.v1 is not None:
+        add_v1(api, handlers.v1)
     return api
 
 
@@ -99,7 +101,7 @@ async def _slack(
     check, dispatch = handlers.check_slack, handlers.dispatch_slack
     if check is None or dispatch is None:
         return PlainTextResponse("slack.mode is not http", status_code=404)
-    body = await _bounded_body(request)
+    body = await bounded_body(request, SLACK_BODY_BYTES_MAX)
     if body is None:
         # Closing is what ends the sending: the rest is never read.
         return PlainTextResponse(
@@ -115,71 +117,3 @@ async def _slack(
         pool, dispatch, headers, body
     )
     return Response(answer, status_code=status, headers=dict(answer_headers))
-
-
-async def _bounded_body(request: Request) -> bytes | None:
-    """Read the body; None as soon as it passes the limit, whatever its length says."""
-    parts: list[bytes] = []
-    size = 0
-    async for part in request.stream():
-        size += len(part)
-        if size > SLACK_BODY_BYTES_MAX:
-            return None
-        parts.append(part)
-    return b"".join(parts)
-
-
-class CannotListenError(GpucostError):
-    """The address of the HTTP side is taken or not ours."""
-
-    code = "cannot_listen"
-    hint = "free it, or set http.host and http.port in the configuration"
-
-    def __init__(self, host: str, port: int, reason: str) -> None:
-        super().__init__(f"cannot listen on {host}:{port}: {reason.lower()}")
-
-
-class ApiServer:
-    """Serves the ASGI application from a thread until stopped."""
-
-    def __init__(self, api: FastAPI, *, host: str, port: int) -> None:
-        config = uvicorn.Config(
-            api, log_config=None, access_log=False,
-            timeout_graceful_shutdown=5, lifespan="off",
-        )  # fmt: skip
-        self._address = (host, port)
-        self._socket: socket.socket | None = None
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(target=self._run, name="http", daemon=True)
-
-    def _run(self) -> None:
-        assert self._socket is not None
-        self._server.run(sockets=[self._socket])
-
-    def start(self) -> None:
-        """Listen, and answer from a thread; requests wait until it is there.
-
-        Raises:
-            CannotListenError: In a thread of its own this would go unnoticed.
-        """
-        host, port = self._address
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        try:
-            self._socket = socket.create_server((host, port), family=family)
-        except OSError as error:
-            reason = error.strerror or type(error).__name__
-            raise CannotListenError(host, port, reason) from error
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop listening, after the requests in flight."""
-        self._server.should_exit = True
-        self._thread.join(timeout=10)
-
-    @property
-    def port(self) -> int | None:
-        """Return the port listened on; None before it listens."""
-        if self._socket is None:
-            return None
-        port: int = self._socket.getsockname()[1]
-        return port
