@@ -16,7 +16,9 @@ from datetime import date, datetime, timedelta
 
 from billing.core.attribution import TagKeys, job_spans, normalise_job, split_by_job
 from billing.core.charges import CostCategory
+from billing.core.claims import Claims
 from billing.core.fleet import Lifecycle
+from billing.core.holdings import WHOLE, Between, between, shares_of
 from billing.core.money import Money, Rate
 from billing.core.periods import Period, start_of
 from billing.core.price_series import price_series, rates_of
@@ -26,7 +28,6 @@ from billing.core.usage import ResourceKind, TagSpan, UsageInterval
 
 MINIMUM = timedelta(seconds=60)
 FREE_WHEN_RECLAIMED_WITHIN = timedelta(hours=1)
-
 
 _MICROSECOND = timedelta(microseconds=1)
 _HOUR = timedelta(hours=1) // _MICROSECOND
@@ -123,6 +124,7 @@ def accrue(
     now: datetime,
     keys: TagKeys,
     billed_through: Mapping[str, datetime] | None = None,
+    claims: Claims | None = None,
 ) -> Accrued:
     """Accrue the cost of intervals within a period, by job, day and shape.
 
@@ -134,6 +136,7 @@ def accrue(
         now: Running intervals count up to it.
         keys: Which tags name the job.
         billed_through: Per account, the instant before which nothing is provisional.
+        claims: Who may hold what beside job tags; None: those say it all.
     """
     holders = _Holders(tags, keys)
     tally = _Tally(prices)
@@ -147,14 +150,28 @@ def accrue(
                 tally.free.add(interval.resource_id)
             continue
         if start < until:
-            for job, part in holders.of(interval, Period(start, until)):
-                tally.add(interval, job, part)
+            _add(tally, interval, Period(start, until), holders, claims)
         ran = end - interval.started_at
         is_start = since <= interval.started_at < period.end
         has_minimum = ran < MINIMUM and interval.kind is ResourceKind.INSTANCE
         if has_minimum and is_start and interval.started_at <= now:
-            _book_minimum(tally, interval, holders, ran=ran)
+            _book_minimum(tally, interval, holders, claims, ran=ran)
     return tally.accrued()
+
+
+def _add(
+    tally: _Tally,
+    interval: UsageInterval,
+    period: Period,
+    holders: _Holders,
+    claims: Claims | None,
+) -> None:
+    if claims is not None and claims.concern(interval):
+        for key, part, held in shares_of(interval, period, claims):
+            tally.add(interval, key, part, held)
+        return
+    for job, part in holders.of(interval, period):
+        tally.add(interval, job, part)
 
 
 def is_free(interval: UsageInterval) -> bool:
@@ -203,11 +220,20 @@ class _Holders:
 
 
 def _book_minimum(
-    tally: _Tally, interval: UsageInterval, holders: _Holders, *, ran: timedelta
+    tally: _Tally,
+    interval: UsageInterval,
+    holders: _Holders,
+    claims: Claims | None,
+    *,
+    ran: timedelta,
 ) -> None:
     """Book what a run shorter than the minimum lacks, once: where it started."""
     start = interval.started_at
     first = Period(start, start + _MICROSECOND)
+    if claims is not None and claims.concern(interval):
+        key, _, _ = shares_of(interval, first, claims)[0]
+        tally.add_minimum(interval, key, ran)
+        return
     ((job, _),) = holders.of(interval, first)
     tally.add_minimum(interval, job, ran)
 
@@ -222,8 +248,10 @@ class _Tally:
         self._unknown: dict[tuple[str, PriceKey], set[str]] = {}
         self.free: set[str] = set()
 
-    def add(self, interval: UsageInterval, job: str, part: Period) -> None:
-        """Add one part of an interval that belongs to one job."""
+    def add(
+        self, interval: UsageInterval, job: str, part: Period, held: Between = WHOLE
+    ) -> None:
+        """Add one part of an interval that belongs to one job, or a share of it."""
         start, end = _micros(part.start), _micros(part.end)
         began = _micros(interval.started_at)
         share, whole = _billed_share(interval)
@@ -240,7 +268,10 @@ class _Tally:
                 for day, first, last in _days(since, until):
                     after = _cost(nanos, last - origin, whole)
                     cell = _cell(interval, job, day, rate.currency)
-                    self._book(cell, after - before, 0 if number else last - first)
+                    cost, ran = after - before, 0 if number else last - first
+                    if held is not WHOLE:
+                        cost, ran = between(cost, held), between(ran, held)
+                    self._book(cell, cost, ran)
                     before = after
 
     def add_minimum(self, interval: UsageInterval, job: str, ran: timedelta) -> None:

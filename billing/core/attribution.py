@@ -108,6 +108,15 @@ def job_of(tags: Mapping[str, str], keys: TagKeys) -> str:
     return normalise_job(choose(tags, keys.job).value)
 
 
+def is_job_key(key: str, keys: TagKeys) -> bool:
+    """Tell whether a tag key is one of those that name the job.
+
+    >>> is_job_key("user:JobId", TagKeys())
+    True
+    """
+    return _rank(key, keys.job) is not None
+
+
 def split_by_job(
     period: Period,
     spans: Sequence[TagSpan],

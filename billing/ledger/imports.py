@@ -14,6 +14,7 @@ from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 from sqlmodel import Session
 
 from billing.core.charges import Charge, DayControl, Source
+from billing.core.claims import AttributionRules
 from billing.core.errors import GpucostError
 from billing.core.money import USD, MixedCurrencyError, Money
 from billing.ledger.bulk import CHARGE_COLUMNS, charge_rows, insert_rows
@@ -70,6 +71,7 @@ class SqlImports:
     """Imports within one session."""
 
     _session: Session
+    _rules: AttributionRules
     _known_currency: str | None = None
 
     def currency(self) -> str | None:
@@ -224,7 +226,10 @@ class SqlImports:
         )
         if controls:
             self._keep_currency(currency)
-        swap = Swap(self._session, row, controls, currency=currency or USD, now=now)
+        swap = Swap(
+            self._session, row, controls,
+            currency=currency or USD, now=now, rules=self._rules,
+        )  # fmt: skip
         return swap.run(self.staged_totals(import_id))
 
     def close_import(self, report: ImportReport, import_id: int, now: datetime) -> None:

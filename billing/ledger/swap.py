@@ -12,34 +12,26 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    Select,
-    and_,
-    case,
     delete,
-    false,
     func,
     insert,
-    literal,
-    or_,
     select,
     update,
 )
 from sqlmodel import Session
 
-from billing.core.charges import (
-    BUCKET_PREFIX,
-    CREDIT_CATEGORIES,
-    DayControl,
-    Source,
-)
+from billing.core.charges import DayControl, Source
+from billing.core.claims import AttributionRules
 from billing.core.errors import GpucostError
 from billing.core.money import NANOS_PER_UNIT, Money, total
 from billing.core.periods import DAY, start_of
+from billing.ledger.attribution_days import attribute_days
 from billing.ledger.bulk import CHARGE_COLUMNS
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute
 from billing.ledger.freshness import note_freshness
 from billing.ledger.jobs import note_jobs
+from billing.ledger.rollups import rollup_of, within
 from billing.ledger.tables import (
     ChargeRow,
     ChargeStagingRow,
@@ -48,7 +40,7 @@ from billing.ledger.tables import (
     DayVersionRow,
     ImportRow,
 )
-from billing.ledger.teams import ranges, sum_teams
+from billing.ledger.teams import sum_teams
 from billing.ports import ImportReport
 
 _CHARGE = table_of(ChargeRow)
@@ -91,8 +83,10 @@ class Swap:
         *,
         currency: str,
         now: datetime,
+        rules: AttributionRules,
     ) -> None:
         self._session = session
+        self._rules = rules
         self._row = row
         self._controls = {control.day: control for control in controls}
         self._currency = currency
@@ -108,6 +102,10 @@ class Swap:
         self._replace_rollups(staged)
         self._replace_controls(staged, old)
         note_jobs(self._session, self._staged_jobs())
+        attribute_days(
+            self._session, self._row.account, self._controls,
+            rules=self._rules, currency=self._currency, now=self._now,
+        )  # fmt: skip
         sum_teams(self._session, self._row.account, self._controls)
         report = self._report(staged)
         self._finish(report)
@@ -124,14 +122,7 @@ class Swap:
                     raise ImbalanceError(self._row.account, day, ours, theirs)
 
     def _days(self, column: ColumnElement[date]) -> ColumnElement[bool]:
-        """Return the condition that a column is one of the days, as few ranges."""
-        return or_(
-            false(),
-            *(
-                and_(column >= first, column <= last)
-                for first, last in ranges(self._controls)
-            ),
-        )
+        return within(column, self._controls)
 
     def _old_controls(self) -> dict[date, DayControlRow]:
         """Return what was stored of the days, of whatever source."""
@@ -321,36 +312,3 @@ class Swap:
             report.account,
             as_of=max(read_at, default=self._now),
         )
-
-
-def rollup_of(import_id: int | None) -> Select[Any]:
-    """Return the rollup of an import's staged charges, in the order of its columns."""
-    staging = table_of(ChargeStagingRow)
-    columns = staging.c
-    key = case(
-        (columns.job != "", columns.job),
-        else_=literal(BUCKET_PREFIX).concat(columns.bucket),
-    )
-    is_credit = columns.category.in_(sorted(CREDIT_CATEGORIES))
-    return (
-        select(
-            key,
-            columns.day,
-            columns.account,
-            columns.cost_category,
-            is_credit,
-            func.sum(columns.billed),
-            func.sum(columns.effective),
-            case(
-                (
-                    func.count(columns.list_cost) == func.count(),
-                    func.sum(columns.list_cost),
-                )
-            ),
-            func.count(),
-            func.max(case((columns.is_estimated, 1), else_=0)) == 1,
-        )
-        .where(columns.import_id == import_id)
-        .group_by(key, columns.day, columns.account, columns.cost_category, is_credit)
-        .order_by(key, columns.day)
-    )
