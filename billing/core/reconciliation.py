@@ -38,7 +38,8 @@ class Reason(StrEnum):
 
     NOT_COMPLETE = "day not complete"
     UNSEEN = "instance unseen"
-    MINIMUM = "minimum seconds"
+    ENDS = "end between two polls"
+    MINIMUM = "seconds at starts, minimum"
     TAG = "tag late or changed"
     NOT_BILLED = "time not billed"
     COMMITTED = "savings plan or reservation cover"
@@ -86,6 +87,8 @@ class Known:
         complete: ``(account, day)`` whose bill is complete.
         watched: ``(account, day)`` that the inventory watched from start to end.
         starts: How many instances started in a pool.
+        doubtful: Hours of a pool in which instances may have run or not: between the
+            poll that saw them last and the one that did not.
         repriced: Pools whose list price changed on their day.
         unpriced: ``(job, shape)`` without a known price.
     """
@@ -93,6 +96,7 @@ class Known:
     complete: Collection[Place]
     watched: Collection[Place]
     starts: Mapping[Pool, int]
+    doubtful: Mapping[Pool, Fraction]
     repriced: Collection[Pool] = ()
     unpriced: Collection[tuple[str, str]] = ()
 
@@ -312,6 +316,8 @@ class _Work:
         more = side.hours - side.ran
         seconds = Fraction(MINIMUM // timedelta(seconds=1), 3600)
         account, day, *_ = pool
+        if 0 < more <= self._known.doubtful.get(pool, Fraction(0)):
+            return Reason.ENDS
         if abs(more) <= self._known.starts.get(pool, 0) * seconds:
             return Reason.MINIMUM
         billed, ran = self._hours[pool]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from fractions import Fraction
 from itertools import pairwise
 from typing import Protocol
 
@@ -22,6 +23,7 @@ from billing.core.fleet import Lifecycle
 from billing.core.money import USD, Money, total
 from billing.core.periods import (
     DAY,
+    HOUR,
     Period,
     day_of,
     days_between,
@@ -181,6 +183,7 @@ def _job_days(
         complete=_complete(ledger, stored),
         watched=_watched(ledger, stored),
         starts=_starts(intervals, period),
+        doubtful=_doubtful(intervals, period),
         repriced=_repriced(prices, stored),
         unpriced={(one.job or _UNTAGGED, one.product) for one in accrued.unknown},
     )
@@ -247,15 +250,28 @@ def _watched(
     )
 
 
+def _doubtful(
+    intervals: Iterable[UsageInterval], period: Period
+) -> Mapping[Pool, Fraction]:
+    """Return the hours between polls in which instances ended, where no one said when."""
+    hours: dict[Pool, Fraction] = {}
+    for one in intervals:
+        if one.ended_at is None or one.ended_by is None or one.ended_at not in period:
+            continue
+        pool = _pool(one, one.ended_at)
+        doubt = Fraction((one.ended_by - one.ended_at) / HOUR)
+        hours[pool] = hours.get(pool, Fraction(0)) + doubt
+    return hours
+
+
+def _pool(one: UsageInterval, instant: datetime) -> Pool:
+    is_spot = one.lifecycle is Lifecycle.SPOT
+    return one.account, day_of(instant), one.region, one.shape, is_spot
+
+
 def _starts(intervals: Iterable[UsageInterval], period: Period) -> Mapping[Pool, int]:
     return Counter(
-        (
-            one.account,
-            day_of(one.started_at),
-            one.region,
-            one.shape,
-            one.lifecycle is Lifecycle.SPOT,
-        )
+        _pool(one, one.started_at)
         for one in intervals
         if one.kind is ResourceKind.INSTANCE and one.started_at in period
     )

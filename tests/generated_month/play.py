@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
+from zlib import crc32
 
 from billing.core.charges import PricingCategory
 from billing.core.fleet import Instance, InstanceState, Lifecycle
@@ -42,8 +43,13 @@ SHOWN = timedelta(hours=1)
 NOW = LAST + timedelta(days=5)
 
 
-def play(store: SqlStore, month: Month, *, has_events: bool) -> None:
-    """Let a store see the month as it happened, and then its bill."""
+def play(
+    store: SqlStore, month: Month, *, has_events: bool, lost_percent: int = 0
+) -> None:
+    """Let a store see the month as it happened, and then its bill.
+
+    Some events may be lost: EventBridge promises best effort.
+    """
     with store.write() as unit:
         unit.ledger.record_prices(list(_prices()), FIRST)
     for instant in polls(month):
@@ -51,7 +57,7 @@ def play(store: SqlStore, month: Month, *, has_events: bool) -> None:
         with store.write() as unit:
             unit.ledger.apply_observation(make_observation(*seen, observed=instant))
             if has_events:
-                unit.ledger.apply_events(_events(month, instant))
+                unit.ledger.apply_events(_events(month, instant, lost_percent))
     import_charges(store, [_charge(line) for line in month.lines], now=NOW)
     with store.write() as unit:
         unit.ledger.set_billed_through(ACCOUNT, LAST, NOW)
@@ -104,7 +110,7 @@ def _state(run: Run, instant: datetime, *, is_last: bool) -> InstanceState:
     return InstanceState.TERMINATED if is_last else InstanceState.STOPPED
 
 
-def _events(month: Month, instant: datetime) -> list[FleetEvent]:
+def _events(month: Month, instant: datetime, lost_percent: int) -> list[FleetEvent]:
     """Return what happened in ten minutes before an instant: late, twice, newest first."""
     found = []
     for node in month.nodes:
@@ -117,7 +123,8 @@ def _events(month: Month, instant: datetime) -> list[FleetEvent]:
                 (run.running, FleetState.RUNNING),
                 (run.ended, ending),
             ):
-                if instant - 2 * POLL <= at < instant:
+                is_lost = crc32(f"{node.id}{at}".encode()) % 100 < lost_percent
+                if not is_lost and instant - 2 * POLL <= at < instant:
                     found.append(
                         FleetEvent(
                             resource_id=node.id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -10,14 +11,21 @@ import pytest
 
 from billing.core.attribution import TagKeys
 from billing.core.money import Money
+from billing.core.reconciliation import Reason
 from bot.use_cases.reconciliation import Reconciliation, reconciliation
 from tests.builders import day
-from tests.generated_month.month import generate
+from tests.builders_store import opened_store
+from tests.generated_month.month import Month, generate
 from tests.generated_month.play import NOW, play
 from tests.project import ROOT
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
     from bot.unit_of_work import SqlStore
+
+    Played = Callable[..., tuple[Month, Reconciliation]]
 
 PERCENT = Fraction(1, 100)
 
@@ -50,26 +58,52 @@ def test_the_generator_shares_no_code_with_the_product() -> None:
     ]
 
 
+@pytest.fixture(scope="module")
+def months(
+    sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., tuple[Month, Reconciliation]]:
+    """Play months that are asked for, each once."""
+    kept: dict[tuple[int, bool, bool], tuple[Month, Reconciliation]] = {}
+
+    def played(
+        jobs: int, *, has_events: bool = True, has_late_tags: bool = False
+    ) -> tuple[Month, Reconciliation]:
+        key = (jobs, has_events, has_late_tags)
+        if key not in kept:
+            path = tmp_path_factory.mktemp("month") / "store.sqlite"
+            shutil.copy(sqlite_template, path)
+            month = generate(7, jobs=jobs, has_late_tags=has_late_tags)
+            with opened_store(f"sqlite:///{path}") as store:
+                play(store, month, has_events=has_events)
+                kept[key] = month, reconciled(store)
+        return kept[key]
+
+    return played
+
+
 # Events say when an instance left `running`; polls alone know it to five minutes.
 def test_on_demand_compute_is_within_a_percent_on_every_day_of_every_job(
-    store: SqlStore,
+    months: Played,
 ) -> None:
-    month = generate(7, jobs=40)
-    play(store, month, has_events=True)
-
-    found = reconciled(store)
+    _, found = months(24)
 
     judged = found.judged_on_demand
-    assert judged.job_days > 50
+    assert judged.job_days > 25
     assert judged.worst is not None
     assert judged.worst <= PERCENT
 
 
-def test_the_bill_and_its_parts_sum_to_the_generated_cent(store: SqlStore) -> None:
-    month = generate(8, jobs=12)
-    play(store, month, has_events=True)
+def test_without_events_half_of_the_days_are_within_a_percent(months: Played) -> None:
+    _, found = months(8, has_events=False)
 
-    found = reconciled(store)
+    assert found.judged_on_demand.median is not None
+    assert found.judged_on_demand.median <= PERCENT
+
+
+def test_the_bill_is_the_generated_one_and_reasons_sum_to_the_difference(
+    months: Played,
+) -> None:
+    month, found = months(8, has_events=False)
 
     wanted = sum((line.cost for line in month.lines), Decimal(0))
     billed = sum(one.billed.nanos for one in found.days)
@@ -79,14 +113,11 @@ def test_the_bill_and_its_parts_sum_to_the_generated_cent(store: SqlStore) -> No
         assert one.difference == Money(parts)
 
 
-@pytest.mark.parametrize("has_events", [True, False])
-def test_late_tags_and_unseen_ends_are_explained(
-    store: SqlStore, *, has_events: bool
+def test_hours_that_the_bill_gives_to_another_job_are_named_so(
+    months: Played,
 ) -> None:
-    month = generate(9, jobs=20, has_late_tags=True)
-    play(store, month, has_events=has_events)
+    _, found = months(8, has_late_tags=True)
 
-    found = reconciled(store)
-
-    assert found.judged.median is not None
-    assert found.judged.median <= PERCENT
+    named = {reason for one in found.days for reason, _ in one.reasons}
+    assert Reason.TAG in named
+    assert Reason.UNSEEN not in named
