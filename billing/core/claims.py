@@ -25,6 +25,8 @@ SHARED_KEY = f"{BUCKET_PREFIX}{Bucket.SHARED}"
 UNTAGGED_KEY = f"{BUCKET_PREFIX}{Bucket.UNTAGGED}"
 #: A job tag that appears this soon after a start counts from the start.
 LATE_TAGS = timedelta(hours=1)
+#: Before the name of a team that gets cost of no job of its own.
+TEAM_PREFIX = "team:"
 ALL = Fraction(1)
 
 

@@ -17,7 +17,12 @@ from sqlmodel import Session
 
 from billing.core.attribution import Belongings
 from billing.core.charges import BUCKET_PREFIX
-from billing.core.claims import AttributionRules, Subject, subject_of
+from billing.core.claims import (
+    TEAM_PREFIX,
+    AttributionRules,
+    Subject,
+    subject_of,
+)
 from billing.core.day_transfers import Day, transfers_of
 from billing.core.money import Money
 from billing.core.periods import DAY, Period, start_of
@@ -45,7 +50,6 @@ _DAY = table_of(AttributionDayRow)
 _COLUMNS = tuple(name for name in TransferRow.model_fields if name != "transfer_id")
 #: Part of every mark: a change of how transfers are made makes all days due.
 _ENGINE = 1
-TEAM_PREFIX = "team:"
 
 #: Key, day and category of a rollup cell.
 _Cell = tuple[str, date, str]

@@ -16,6 +16,7 @@ import platformdirs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from billing.core.money import Money
+from bot.settings.attribution import AttributionSection
 from bot.settings.events import EventsSection
 from policies.core.quantities import parse_duration, parse_money
 
@@ -277,6 +278,7 @@ class Config(_Section):
     http: HttpSection = HttpSection()
     limits: LimitsSection = LimitsSection()
     prices: PricesSection = PricesSection()
+    attribution: AttributionSection = AttributionSection()
     commitment_benefit: Literal["as-billed", "proportional"] = "as-billed"
     visibility: VisibilitySection = VisibilitySection()
     approvals: ApprovalsSection = ApprovalsSection()

@@ -10,6 +10,7 @@ from datetime import datetime
 from sqlmodel import Session
 
 from billing.core.attribution import TagKeys
+from billing.core.claims import AttributionRules
 from billing.core.money import Money
 from billing.ledger.database import Database, open_database
 from billing.ledger.events import SqlEvents
@@ -31,6 +32,7 @@ class StoreSettings:
 
     Attributes:
         audit_key: The secret of the audit chain, kept outside the database.
+        attribution: What the configuration says of whom cost belongs to.
         request_budget: What billable AWS requests may cost on one UTC day; None for no
             limit.
         effect_clock: Times stored effects; None for the ``now`` of whoever stores them.
@@ -38,6 +40,7 @@ class StoreSettings:
 
     audit_key: bytes = field(repr=False)
     tag_keys: TagKeys = field(default_factory=TagKeys)
+    attribution: AttributionRules = field(default_factory=AttributionRules)
     request_budget: Money | None = None
     outbox: OutboxLimits = field(default_factory=OutboxLimits)
     effect_clock: Callable[[], datetime] | None = None
@@ -50,7 +53,7 @@ class SqlUnitOfWork:
         self, session: Session, settings: StoreSettings, *, locks: bool
     ) -> None:
         self.session = session
-        self.ledger = SqlLedger(session, settings.tag_keys)
+        self.ledger = SqlLedger(session, settings.tag_keys, settings.attribution)
         self.journal = SqlJournal(session, locks=locks)
         self.outbox = SqlOutbox(session, settings.outbox, settings.effect_clock)
         self.audit = SqlAudit(session, settings.audit_key)

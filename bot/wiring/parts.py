@@ -16,6 +16,7 @@ from bot.clock import Now, clock, system_now
 from bot.migrations import check, current, upgrade
 from bot.secrets import load_or_create_key
 from bot.settings import Settings
+from bot.settings.attribution import attribution_rules
 from bot.settings.sections import PriceOverride
 from bot.unit_of_work import SqlStore, StoreSettings
 from bot.use_cases.pricing import OwnPrice
@@ -46,6 +47,11 @@ def open_store(settings: Settings, *, upgrades: bool = False) -> SqlStore:
         StoreSettings(
             audit_key=load_or_create_key(config.data_dir / AUDIT_KEY_FILE),
             tag_keys=tag_keys(settings),
+            attribution=attribution_rules(
+                config.attribution,
+                tag_keys(settings),
+                is_proportional=config.commitment_benefit == "proportional",
+            ),
             request_budget=config.limits.aws_request_cost_per_day,
             # The sender's clock: that of rules may stand still, in another month.
             effect_clock=system_now,
