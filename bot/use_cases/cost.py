@@ -5,26 +5,26 @@ Both never count for the same account and time: ``bot.use_cases.parts`` sees to 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from billing.core.attribution import TagKeys, job_of, nearest, normalise_job
-from billing.core.charges import BUCKET_PREFIX, Bucket
 from billing.core.errors import GpucostError
 from billing.core.gpus import gpu_count
-from billing.core.money import USD, Money, Rate, total
+from billing.core.money import USD, MixedCurrencyError, Money, Rate, total
 from billing.core.periods import DAY, Period
-from billing.core.priced import price_keys
+from billing.core.priced import count_price_keys
 from billing.core.usage import ResourceKind, TagSpan, UsageInterval
 from billing.ports import BillLedger, Freshness
-from bot.use_cases.groups import Part, by_day, grouped
+from bot.use_cases.groups import Part, by_day, currency_of, grouped
 from bot.use_cases.parts import (
+    UNTAGGED,
     CostQuestion,
     Gathered,
     gather,
     parts_by,
+    parts_of_key,
     unpriced_keys,
 )
 from bot.use_cases.pricing import PriceBook
@@ -105,12 +105,19 @@ class _Sums:
 
 def _sums(parts: Sequence[Part], read: Gathered, *, is_net: bool) -> _Sums:
     currency = read.ledger.currency() or USD
-    counted = [part for part in parts if is_net or not part.is_credit]
-    return _Sums(
-        total((part.amount for part in counted if not part.is_open), currency),
-        total((part.amount for part in counted if part.is_open), currency),
-        total((part.amount for part in parts if part.is_credit), currency),
+    sums = [0, 0]
+    credited = 0
+    for part in parts:
+        if part.is_credit:
+            credited += part.nanos
+        if is_net or not part.is_credit:
+            sums[part.is_open] += part.nanos
+    if parts and currency_of(parts) != currency:
+        raise MixedCurrencyError(currency, currency_of(parts))
+    billed, provisional, credits_ = (
+        Money(nanos, currency) for nanos in (*sums, credited)
     )
+    return _Sums(billed, provisional, credits_)
 
 
 def _relevant(
@@ -136,12 +143,9 @@ def _groups(
         unpriced = unpriced_keys(read, question.by)
         return grouped(parts, is_net=question.is_net, unpriced=unpriced)
     days = [
-        Part(
-            key=part.day.isoformat(), account=part.account, day=part.day,
-            amount=part.amount, is_open=part.is_open, is_credit=part.is_credit,
-        )
+        part._replace(key=part.day.isoformat())  # a NamedTuple's own
         for part in parts
-    ]  # fmt: skip
+    ]
     return tuple(
         sorted(grouped(days, is_net=question.is_net), key=lambda group: group.key)
     )
@@ -150,12 +154,9 @@ def _groups(
 def _untagged(read: Gathered, question: CostQuestion) -> Money | None:
     if question.team:
         return None
-    key = f"{BUCKET_PREFIX}{Bucket.UNTAGGED}"
-    parts = parts_by(read, question, "job")
+    parts = parts_of_key(read, question, UNTAGGED)
     currency = read.ledger.currency() or USD
-    return total(
-        (p.amount for p in parts if p.key == key and not p.is_credit), currency
-    )
+    return total((p.amount for p in parts if not p.is_credit), currency)
 
 
 def _job_part(
@@ -196,16 +197,23 @@ def _running(
 
 def jobs_now(spans: Iterable[TagSpan], keys: TagKeys) -> Mapping[str, str]:
     """Return the job that each resource works for by the tags it carries now."""
-    tags: dict[str, dict[str, str]] = {}
+    tags: dict[str, list[tuple[str, str]]] = {}
     for span in spans:
         if span.valid_to is None:
-            tags.setdefault(span.resource_id, {})[span.key] = span.value
-    return {resource: job_of(held, keys) for resource, held in tags.items()}
+            tags.setdefault(span.resource_id, []).append((span.key, span.value))
+    known: dict[tuple[tuple[str, str], ...], str] = {}
+    jobs = {}
+    for resource, pairs in tags.items():
+        held = tuple(pairs)  # Few differ: a fleet's instances carry the same tags.
+        if held not in known:
+            known[held] = job_of(dict(held), keys)
+        jobs[resource] = known[held]
+    return jobs
 
 
 def burn_of(running: Sequence[UsageInterval], prices: PriceBook) -> Rate | None:
     """Return what running instances cost per hour; None when any price is unknown."""
-    counts = Counter(key for one in running for key in price_keys(one))
+    counts = count_price_keys(running)
     known = prices.list_prices(counts)
     if len(known) < len(counts):
         return None

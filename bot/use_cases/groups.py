@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 from datetime import date
+from typing import NamedTuple
 
-from billing.core.money import USD, Money, total
+from billing.core.money import USD, MixedCurrencyError, Money
 from bot.views.answers import CostGroup
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Part:
-    """One piece of an answer, before it is summed.
+class Part(NamedTuple):
+    """One piece of an answer, before it is summed; an answer has thousands.
 
     Attributes:
+        nanos: Whole nano-units of the currency.
         is_open: True for what is provisional.
     """
 
     key: str
     account: str
     day: date
-    amount: Money
+    nanos: int
+    currency: str
     is_open: bool
     is_credit: bool = False
+
+    @property
+    def amount(self) -> Money:
+        """Return what it costs."""
+        return Money(self.nanos, self.currency)
 
 
 def grouped(
@@ -34,40 +40,51 @@ def grouped(
     ``unpriced`` keys have running time without a price: their provisional part is
     unknown, and they appear even when nothing else of them is known.
     """
-    sums: dict[str, tuple[list[Money], list[Money]]] = {}
-    currency = USD
-    for part in parts:
-        if part.is_credit and not is_net:
-            continue
-        currency = part.amount.currency
-        sums.setdefault(part.key, ([], []))[part.is_open].append(part.amount)
+    sums: dict[str, list[int]] = {}
+    counted = [part for part in parts if is_net or not part.is_credit]
+    currency = currency_of(counted)
+    for part in counted:
+        both = sums.get(part.key)
+        if both is None:
+            both = sums[part.key] = [0, 0]
+        both[part.is_open] += part.nanos
     for key in unpriced:
-        sums.setdefault(key, ([], []))
-    groups = []
-    for key, (closed, open_) in sums.items():
-        billed, provisional = total(closed, currency), total(open_, currency)
-        groups.append(
-            CostGroup(
-                key=key,
-                total=billed + provisional,
-                billed=billed,
-                provisional=None if key in unpriced else provisional,
-            )
+        sums.setdefault(key, [0, 0])
+    groups = [
+        CostGroup(
+            key=key,
+            total=Money(billed + provisional, currency),
+            billed=Money(billed, currency),
+            provisional=None if key in unpriced else Money(provisional, currency),
         )
+        for key, (billed, provisional) in sums.items()
+    ]
     return tuple(sorted(groups, key=lambda group: (-group.total.nanos, group.key)))
 
 
 def by_day(parts: Iterable[Part]) -> tuple[tuple[date, Money, bool], ...]:
     """Sum pieces by billing day before credits; True marks a day that may still move."""
-    sums: dict[date, list[Money]] = {}
+    sums: dict[date, int] = {}
     moving: set[date] = set()
-    for part in parts:
-        if part.is_credit:
-            continue
-        sums.setdefault(part.day, []).append(part.amount)
+    counted = [part for part in parts if not part.is_credit]
+    for part in counted:
+        sums[part.day] = sums.get(part.day, 0) + part.nanos
         if part.is_open:
             moving.add(part.day)
+    currency = currency_of(counted)
     return tuple(
-        (day, total(amounts, amounts[0].currency), day in moving)
-        for day, amounts in sorted(sums.items())
+        (day, Money(nanos, currency), day in moving)
+        for day, nanos in sorted(sums.items())
     )
+
+
+def currency_of(parts: Collection[Part]) -> str:
+    """Return the one currency of pieces.
+
+    Raises:
+        MixedCurrencyError: They have several.
+    """
+    first, *others = sorted({part.currency for part in parts}) or [USD]
+    for other in others:
+        raise MixedCurrencyError(first, other)
+    return first

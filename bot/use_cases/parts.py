@@ -6,9 +6,10 @@ watch that day, the bill so far may stand in for it, and is called provisional t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from operator import attrgetter
 
 from billing.core.accrual import (
     Accrued,
@@ -24,10 +25,7 @@ from billing.core.charges import (
     Metric,
     Source,
 )
-from billing.core.completeness import gpu_hours_by_day, is_complete
-from billing.core.money import Money
 from billing.core.periods import (
-    DAY,
     Period,
     day_of,
     days_between,
@@ -36,17 +34,20 @@ from billing.core.periods import (
 )
 from billing.core.priced import (
     category_of_product,
-    price_keys,
+    count_price_keys,
     pricing_of,
     pricing_of_purchase,
     service_of,
 )
 from billing.core.usage import ResourceKind, TagSpan, UsageInterval
 from billing.ports import BillLedger, CostCellOfDay, Freshness, NeedsExportError
+from bot.use_cases.bill_days import bill_days, days_of
 from bot.use_cases.groups import Part
 from bot.use_cases.pricing import PriceBook
 
 EC2_SERVICE = service_of(ResourceKind.INSTANCE)
+#: The key of what no job can be named for.
+UNTAGGED = f"{BUCKET_PREFIX}{Bucket.UNTAGGED}"
 #: Group of days that came from Cost Explorer, which names no service.
 UNKNOWN_SERVICE = "unknown"
 
@@ -102,7 +103,7 @@ class Gathered:
     @property
     def days(self) -> tuple[date, date]:
         """Return the billing days of the window, half-open."""
-        return _days(self.period)
+        return days_of(self.period)
 
 
 def window(question: CostQuestion, now: datetime) -> Period:
@@ -111,12 +112,6 @@ def window(question: CostQuestion, now: datetime) -> Period:
     end = now if question.until is None else min(start_of(question.until), now)
     start = start_of(since)
     return Period(start, max(start, end))
-
-
-def _days(period: Period) -> tuple[date, date]:
-    last = day_of(period.end)
-    until = last if period.end == start_of(last) else last + DAY
-    return day_of(period.start), until
 
 
 def gather(
@@ -132,17 +127,15 @@ def gather(
     through, freshness = ledger.billed_through(), ledger.freshness()
     unbilled = _unbilled(freshness, period, through)
     job = normalise_job(question.job)
-    teams = {} if job else {one.job: one.team for one in ledger.job_records()}
-    intervals = [
-        one
-        for one in ledger.intervals(unbilled, job=job or None)
-        if question.account in {"", one.account}
-    ]
-    ids = {one.resource_id for one in intervals} | {one.parent_id for one in intervals}
-    tags = ledger.tags(sorted(ids - {""}), keys=keys.job)
-    bill_days = _bill_days(ledger, freshness, period, through, now)
-    counted = [one for one in intervals if _counts(one, period, bill_days, now)]
-    wanted = {key for one in counted for key in price_keys(one)}
+    intervals = ledger.intervals(unbilled, job=job or None)
+    if question.account:
+        intervals = [one for one in intervals if one.account == question.account]
+    ids = {one.resource_id for one in intervals}
+    ids.update(one.parent_id for one in intervals if one.parent_id)
+    tags = ledger.tags(sorted(ids), keys=keys.job)
+    open_days = bill_days(ledger, freshness, period, through, now)
+    counted = [one for one in intervals if _counts(one, period, open_days, now)]
+    wanted = count_price_keys(counted)
     accrued = accrue(
         counted,
         tags,
@@ -152,14 +145,15 @@ def gather(
         keys=keys,
         billed_through=through,
     )
+    teams = {} if job else ledger.job_teams(_jobs_in(accrued))
     return Gathered(
         ledger=ledger,
         period=period,
         through=through,
         freshness=freshness,
-        bill_days=bill_days,
+        bill_days=open_days,
         accrued=_of_question(
-            accrued, question, job=job, teams=teams, bill_days=bill_days
+            accrued, question, job=job, teams=teams, bill_days=open_days
         ),
         intervals=intervals,
         tags=tags,
@@ -167,6 +161,11 @@ def gather(
         teams=teams,
         now=now,
     )
+
+
+def _jobs_in(accrued: Accrued) -> set[str]:
+    jobs = {cell.key.job for cell in accrued.cells}
+    return (jobs | {one.job for one in accrued.unknown}) - {""}
 
 
 def _unbilled(
@@ -199,61 +198,8 @@ def _counts(
         return True
     shared = period.overlap(Period(interval.started_at, billed_end(interval, now)))
     # An instant alone may still cost the minimum of 60 seconds.
-    days = days_between(*_days(shared)) if shared else (day_of(interval.started_at),)
+    days = days_between(*days_of(shared)) if shared else (day_of(interval.started_at),)
     return any((interval.account, day) not in bill_days for day in days)
-
-
-def _bill_days(
-    ledger: BillLedger,
-    freshness: Sequence[Freshness],
-    period: Period,
-    through: Mapping[str, datetime],
-    now: datetime,
-) -> frozenset[tuple[str, date]]:
-    """Return open days for which the bill so far speaks, because nobody watched.
-
-    Days that began before the inventory did know only what still ran when it did; the
-    side that saw more instance hours counts, for the whole account, never both.
-    """
-    watched = ledger.watched_since()
-    # Where the inventory began before the bill's open part there is nothing to ask.
-    doubtful = {
-        (one.source, one.account)
-        for one in freshness
-        if one.source in {Source.COST_EXPLORER, Source.EXPORTS}
-        and not _is_watched(
-            watched.get(one.account), through.get(one.account, period.start)
-        )
-    }
-    open_days: dict[str, list[date]] = {}
-    for source in sorted({source for source, _ in doubtful}):
-        for stored in ledger.stored_days(source, *_days(period)):
-            if (
-                (source, stored.account) in doubtful
-                and not _is_watched(watched.get(stored.account), start_of(stored.day))
-                and not is_complete(stored.account, stored.day, through)
-            ):
-                open_days.setdefault(stored.account, []).append(stored.day)
-    return frozenset(
-        (account, day)
-        for account, days in open_days.items()
-        for day in _better_billed(ledger, account, days, now)
-    )
-
-
-def _is_watched(began: datetime | None, instant: datetime) -> bool:
-    return began is not None and began <= instant
-
-
-def _better_billed(
-    ledger: BillLedger, account: str, days: Sequence[date], now: datetime
-) -> list[date]:
-    since, until = min(days), max(days) + DAY
-    span = Period(start_of(since), start_of(until))
-    known = [one for one in ledger.intervals(span) if one.account == account]
-    seen = gpu_hours_by_day(known, since, until, now)
-    billed = ledger.billed_instance_hours(account, since, until)
-    return [day for day in days if billed.get(day, 0.0) >= seen.get(day, 0.0)]
 
 
 def _of_question(
@@ -291,11 +237,7 @@ def parts_by(read: Gathered, question: CostQuestion, by: str) -> list[Part]:
         team=question.team or None,
         account=question.account or None,
     )
-    billed = [
-        part
-        for part in (_billed(cell, read, question.metric, by) for cell in cells)
-        if part
-    ]
+    billed = _billed(cells, read, question.metric, by)
     # List cost of running time is its price before the organisation's discounts; the
     # accrual holds the organisation's own, so no list figure is claimed for it.
     if question.metric is Metric.LIST and read.accrued.cells:
@@ -308,32 +250,49 @@ def parts_by(read: Gathered, question: CostQuestion, by: str) -> list[Part]:
     return [*billed, *accrued]
 
 
-def _billed(
-    cell: CostCellOfDay, read: Gathered, metric: Metric, by: str
-) -> Part | None:
-    complete = is_complete(cell.account, cell.day, read.through)
-    if not complete and (cell.account, cell.day) not in read.bill_days:
-        return None
-    return Part(
-        key=cell.key or (UNKNOWN_SERVICE if by == "service" else ""),
-        account=cell.account,
-        day=cell.day,
-        amount=_amount(cell, metric),
-        is_open=not complete,
-        is_credit=cell.is_credit,
+def parts_of_key(read: Gathered, question: CostQuestion, key: str) -> list[Part]:
+    """Return the pieces of one job or bucket, as `parts_by` has them by job."""
+    cells = read.ledger.cells(
+        "job", *read.days, job=key, account=question.account or None
     )
+    accrued = [_accrued(cell, read, "job") for cell in read.accrued.cells]
+    return [
+        *_billed(cells, read, question.metric, "job"),
+        *(part for part in accrued if part.key == key),
+    ]
 
 
-def _amount(cell: CostCellOfDay, metric: Metric) -> Money:
-    if metric is Metric.BILLED:
-        return cell.billed
-    if metric is Metric.EFFECTIVE:
-        return cell.effective
-    if cell.list_cost is None:
-        raise NoListCostError(
-            f"the bill of {cell.day} that is stored does not tell list cost"
-        )
-    return cell.list_cost
+def _billed(
+    cells: Sequence[CostCellOfDay], read: Gathered, metric: Metric, by: str
+) -> list[Part]:
+    """Return what the bill says of complete days, and of days it stands in for."""
+    nanos_of = _NANOS[metric]
+    complete_before = {account: end.date() for account, end in read.through.items()}
+    unnamed = UNKNOWN_SERVICE if by == "service" else ""
+    parts = []
+    for cell in cells:
+        account, day = cell.account, cell.day
+        is_open = day >= complete_before.get(account, date.min)
+        if is_open and (account, day) not in read.bill_days:
+            continue
+        nanos = nanos_of(cell)
+        if nanos is None:
+            message = f"the bill of {day} that is stored does not tell list cost"
+            raise NoListCostError(message)
+        parts.append(
+            Part(
+                cell.key or unnamed, account, day, nanos, cell.currency, is_open,
+                cell.is_credit,
+            )
+        )  # fmt: skip
+    return parts
+
+
+_NANOS: Mapping[Metric, Callable[[CostCellOfDay], int | None]] = {
+    Metric.BILLED: attrgetter("billed_nanos"),
+    Metric.EFFECTIVE: attrgetter("effective_nanos"),
+    Metric.LIST: attrgetter("list_nanos"),
+}
 
 
 def _accrued(cell: AccruedCell, read: Gathered, by: str) -> Part:
@@ -354,7 +313,8 @@ def _accrued(cell: AccruedCell, read: Gathered, by: str) -> Part:
         key=names[by],
         account=key.account,
         day=key.day,
-        amount=cell.amount,
+        nanos=cell.amount.nanos,
+        currency=cell.amount.currency,
         is_open=True,
     )
 
@@ -377,7 +337,7 @@ def unpriced_keys(read: Gathered, by: str) -> frozenset[str]:
 
 
 def _job_key(job: str) -> str:
-    return job or f"{BUCKET_PREFIX}{Bucket.UNTAGGED}"
+    return job or UNTAGGED
 
 
 def _team_key(read: Gathered, job: str) -> str:
