@@ -23,6 +23,7 @@ PARTS: dict[str, Callable[[Path], list[Figure]]] = {
     "answer": answer.measure,
     "ingest": ingest.measure,
     "memory": memory.measure,
+    "reconciliation": reconciliation.measure,
 }
 
 
