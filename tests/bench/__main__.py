@@ -15,7 +15,7 @@ from collections.abc import Callable
 from os import cpu_count
 from pathlib import Path
 
-from tests.bench import answer, ingest, memory, startup
+from tests.bench import answer, ingest, memory, reconciliation, startup
 from tests.bench.figures import Figure, table
 
 PARTS: dict[str, Callable[[Path], list[Figure]]] = {
