@@ -21,6 +21,7 @@ from billing.core.prices import Price, PriceKey
 from billing.core.resources import Reservation
 from billing.core.usage import TagSpan, UsageInterval
 from billing.ports.cells import CostCellOfDay
+from billing.ports.attribution import AttributionLedger
 from billing.ports.charge_lines import ChargeLines
 from billing.ports.progress import ProgressLedger
 
@@ -278,6 +279,7 @@ class BillLedger(
     PriceLedger,
     CostReader,
     ChargeLines,
+    AttributionLedger,
     ProgressLedger,
     Protocol,
 ):

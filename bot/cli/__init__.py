@@ -19,11 +19,13 @@ from bot.cli import (
     data,
     estimates,
     explain,
+    known,
     launches,
     policies,
     reconciliation,
     service,
     tokens,
+    untagged,
 )
 from bot.cli.output import FAILED, Format, fail, wants_json
 
@@ -38,7 +40,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for family in (
-    *(costs, explain, reconciliation, estimates, data, policies),
+    *(costs, explain, untagged, known, reconciliation, estimates, data, policies),
     *(approvals, launches, tokens, service),
 ):
     family.register(app)

@@ -44,6 +44,8 @@ PURCHASES = {
     Lifecycle.SPOT: PricingCategory.DYNAMIC,
     Lifecycle.CAPACITY_BLOCK: PricingCategory.COMMITTED,
 }
+#: Running time that no job holds is untagged.
+UNTAGGED = f"{BUCKET_PREFIX}{Bucket.UNTAGGED}"
 NOT_ROUNDED = "amounts are exact to a billionth; prices per unit are cost / quantity"
 ALLOCATED = (
     "allocated: the bill names no resource here, so the amount was spread by time held"
@@ -192,10 +194,9 @@ def title_of(figure: Figure) -> str:
 
 def _accrues(cell: AccruedCell, figure: Figure) -> bool:
     """Tell whether running time may count for a figure's subject."""
-    # Running time that no job holds is untagged; no other bucket accrues any.
     key = cell.key
     held = {
-        Subject.BUCKET: figure.name == Bucket.UNTAGGED and not key.job,
+        Subject.BUCKET: (key.job or UNTAGGED) == f"{BUCKET_PREFIX}{figure.name}",
         Subject.REGION: key.region == figure.name,
         Subject.SERVICE: figure.name == EC2_SERVICE,
         Subject.PURCHASE: PURCHASES.get(key.lifecycle) == figure.name,
@@ -208,7 +209,7 @@ def _lacks(one: Unpriced, figure: Figure) -> bool:
     is_volume = one.product.startswith("ebs:")
     category = CostCategory.STORAGE if is_volume else CostCategory.COMPUTE
     held = {
-        Subject.BUCKET: figure.name == Bucket.UNTAGGED and not one.job,
+        Subject.BUCKET: (one.job or UNTAGGED) == f"{BUCKET_PREFIX}{figure.name}",
         Subject.REGION: one.region == figure.name,
     }
     return held.get(figure.subject, True) and figure.category in {None, category}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -10,6 +10,7 @@ from billing.core.charges import Metric
 from billing.core.completeness import is_complete
 from billing.core.money import NANOS_PER_UNIT, Money
 from billing.core.periods import DAY
+from billing.core.transfers import Transfer
 from billing.ports.charge_lines import ChargeFilter, ChargeSum
 from bot.use_cases.explain_figure import Figure, Subject, key_of
 from bot.use_cases.parts import Gathered, NoListCostError
@@ -128,6 +129,73 @@ def _per_unit(amount: Money, quantity: Decimal | None) -> Decimal | None:
 
 
 def transfer_lines(read: Gathered, figure: Figure) -> list[TransferLine]:
-    """Return what rules moved to and from a figure's subject."""
-    del read, figure
-    return []
+    """Return what rules moved to and from a figure's subject, alike ones as one line.
+
+    Within an account what one key gets another loses: only a job, a bucket or a team
+    has transfers that are left.
+    """
+    is_mine = _mine(read, figure)
+    if is_mine is None:
+        return []
+    since, until = read.days
+    found = read.ledger.transfers(since, until, key=key_of(figure) or None)
+    alike: dict[tuple[Any, ...], list[tuple[Transfer, Money]]] = {}
+    for one in found:
+        complete = is_complete(one.account, one.day, read.through)
+        counts = complete or (one.account, one.day) in read.bill_days
+        is_to, is_from = is_mine(one.to_key), is_mine(one.from_key)
+        fits = figure.category in {None, one.cost_category}
+        if not (counts and fits) or is_to is is_from:
+            continue
+        amount = _moved(one, figure.metric)
+        other, amount = (one.from_key, amount) if is_to else (one.to_key, -amount)
+        words = (
+            *(is_to, not complete, other, one.rule, one.basis, one.evidence),
+            *(one.usage_type, one.account, one.region, one.cost_category),
+        )
+        alike.setdefault(words, []).append((one, amount))
+    return [_transfer(words, members) for words, members in alike.items()]
+
+
+def _mine(read: Gathered, figure: Figure) -> Callable[[str], bool] | None:
+    """Return what tells the keys of a figure's subject; None where nothing is moved."""
+    if figure.subject is Subject.TEAM:
+        members = {
+            one.job for one in read.ledger.job_records() if one.team == figure.name
+        }
+        return members.__contains__
+    key = key_of(figure)
+    return key.__eq__ if key else None
+
+
+def _moved(one: Transfer, metric: Metric) -> Money:
+    if metric is Metric.BILLED:
+        return one.billed
+    if metric is Metric.EFFECTIVE:
+        return one.effective
+    if one.list_cost is None:
+        raise NoListCostError(f"the bill of {one.day} does not tell list cost")
+    return one.list_cost
+
+
+def _transfer(
+    words: tuple[Any, ...], members: Sequence[tuple[Transfer, Money]]
+) -> TransferLine:
+    _, is_open, other, *_ = words
+    first = members[0][0]
+    days = {one.day for one, _ in members}
+    return TransferLine(
+        amount=_sum(amount for _, amount in members),
+        other=other,
+        rule=first.rule.value,
+        basis=first.basis.value,
+        evidence=first.evidence,
+        usage_type=first.usage_type,
+        account=first.account,
+        region=first.region,
+        category=str(first.cost_category),
+        since=min(days),
+        until=max(days) + DAY,
+        days=len(days),
+        is_open=is_open,
+    )

@@ -123,6 +123,7 @@ def _line(members: Sequence[Member], series: Series, read: Gathered) -> RunningT
         until=max(days) + DAY,
         days=len(days),
         resources=tuple(ids[:RESOURCES_MAX]),
+        shape=first.shape,
         job=cells[0].key.job,
     )
 

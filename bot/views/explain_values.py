@@ -90,6 +90,7 @@ class RunningTime:
         price_source / price_as_of: Of the newest price used.
         prices: How many prices applied over the time.
         resources: Ids, sorted.
+        shape: Instance or volume type.
         basis: How the job came to hold them, where a tag alone does not say it.
     """
 
@@ -111,6 +112,7 @@ class RunningTime:
     until: date
     days: int
     resources: tuple[str, ...]
+    shape: str
     job: str = ""
     basis: str = ""
 

@@ -161,7 +161,11 @@ def _(line: ChargeLine, currency: str) -> str:
 def _(line: TransferLine, currency: str) -> str:
     del currency
     rule = f"by {RULES.get(line.rule, line.rule)}"
-    parts = [rule, line.evidence, line.basis if line.basis == "allocated" else ""]
+    parts = [
+        rule,
+        line.evidence.rstrip(": "),
+        line.basis if line.basis == "allocated" else "",
+    ]
     parts.append(span_text(line.since, line.until, line.days))
     return ", ".join(part for part in parts if part)
 
