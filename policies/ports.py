@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
 from billing.core.errors import GpucostError
 from billing.core.money import Money
+from policies.core.actions import Action, ActionState, Live
 from policies.core.approvals import ApprovalRequest, RequestState, Vote
-from policies.core.finding import Finding
+from policies.core.finding import Finding, Target
 from policies.core.grants import StartedLaunch
 
 
@@ -109,9 +110,56 @@ class Journal(Protocol):
     def end_launch(self, launch_id: int, *, now: datetime, exit_code: int) -> bool:
         """Record the end of a launch; False when it ended before."""
 
+    def add_action(self, action: Action, now: datetime) -> bool:
+        """Store an action; False when its id is already there (nothing changes)."""
+
+    def live_actions(self) -> Sequence[Action]:
+        """Return actions that wait or are under way, oldest first."""
+
+    def actions_of(self, fingerprints: Collection[str]) -> Sequence[Action]:
+        """Return every action of some findings, oldest first."""
+
+    def recent_actions(self, since: datetime, limit: int = 200) -> Sequence[Action]:
+        """Return actions planned since an instant, oldest first."""
+
+    def begin_action(
+        self, action_id: str, *, now: datetime, lease_until: datetime
+    ) -> bool:
+        """Move a waiting action to ``acting``; False when somebody else did."""
+
+    def end_action(
+        self, action_id: str, state: ActionState, *, reason: str, now: datetime
+    ) -> bool:
+        """Settle an action under way; False when it is not any more."""
+
+    def cancel_action(self, action_id: str, *, reason: str, now: datetime) -> bool:
+        """Call off a waiting action; False when it is not waiting any more."""
+
+    def left_actions(self, before: datetime) -> Sequence[Action]:
+        """Return actions whose process died while acting: their lease has ended."""
+
+    def confirm_policy(
+        self, policy: str, policy_hash: str, *, by: str, now: datetime
+    ) -> bool:
+        """Store one admin's confirmation; False when they gave it before."""
+
+    def confirmed_by(self, policy: str, policy_hash: str) -> Sequence[str]:
+        """Return who confirmed a policy exactly as it is written, oldest first."""
+
 
 class Enforcer(Protocol):
-    """The only thing that changes anything in AWS (a later release acts; the guard rails exist)."""
+    """The only thing that changes anything in AWS; it never decides that it should."""
 
-    def supports(self, verb: str, manager: str, lifecycle: str) -> str | None:
-        """Return None when a verb fits, else the reason why it cannot work."""
+    def look(self, target: Target) -> Live:
+        """Return a resource as AWS tells it now; state "" when it is not there.
+
+        Raises:
+            SourceUnavailableError: Nothing is known of it.
+        """
+
+    def act(self, verb: str, target: Target) -> None:
+        """Do one verb to one resource.
+
+        Raises:
+            SourceUnavailableError: It was refused, or nobody knows.
+        """

@@ -59,6 +59,7 @@ class AwsClients:
         role: Template such as ``arn:aws:iam::{account}:role/gpucost-read`` for other
             accounts than the caller's; "" when only the caller's can be read.
         on_billable: Called before each request that AWS charges for.
+        is_role_everywhere: The role is taken in the caller's own account too.
     """
 
     def __init__(
@@ -67,10 +68,12 @@ class AwsClients:
         *,
         role: str = "",
         on_billable: BillableHook = ignore,
+        is_role_everywhere: bool = False,
     ) -> None:
         self._core = core or botocore_session.Session()
         self._base = boto3.Session(botocore_session=self._core)
         self._role = role
+        self._is_role_everywhere = is_role_everywhere
         self._tally = Tally(on_billable)
         self._lock = RLock()
         self._sessions: dict[str, boto3.Session] = {}
@@ -106,7 +109,9 @@ class AwsClients:
             return self._clients[key]
 
     def _session(self, account: str) -> boto3.Session:
-        if not account or account == self.caller_account():
+        if not account or (
+            not self._is_role_everywhere and account == self.caller_account()
+        ):
             return self._base
         if not self._role:
             message = (

@@ -11,7 +11,7 @@ import types
 import typing
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
@@ -21,6 +21,7 @@ from typing import Any, TypeVar, cast
 T = TypeVar("T")
 
 _Reader = Callable[[Any], Any]
+_MICROSECOND = timedelta(microseconds=1)
 
 
 def encode(value: object) -> str:
@@ -45,6 +46,8 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - any field
         return value.value
     if isinstance(value, Fraction | Decimal):
         return str(value)
+    if isinstance(value, timedelta):
+        return value // _MICROSECOND
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat()
     if isinstance(value, date):
@@ -59,6 +62,7 @@ def _instant(text: str) -> datetime:
 _READERS: dict[Any, _Reader] = {
     datetime: _instant,
     date: date.fromisoformat,
+    timedelta: lambda value: timedelta(microseconds=value),
     Fraction: Fraction,
     Decimal: Decimal,
 }

@@ -1,4 +1,4 @@
-"""Commands on policies: validate, plan, schema."""
+"""Commands on policies: validate, plan, apply, confirm, schema."""
 
 from __future__ import annotations
 
@@ -92,3 +92,65 @@ def plan(
         )
     if evaluation.refused and not evaluation.findings:
         raise typer.Exit(FAILED)
+
+
+@policy.command()
+def apply(
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Default: GPUCOST_POLICIES.")
+    ] = None,
+    config: ConfigOption = "",
+    format_: FormatOption = Format.TABLE,
+) -> None:
+    """Evaluate as plan does, tell and warn, and do what is due and allowed by now."""
+    with errors_told(format_):
+        from bot.views import documents, terminal
+        from bot.views.acting import outcomes_document, outcomes_text
+        from bot.wiring.application import open_application
+
+        with open_application(config) as application:
+            policies = application.load_policies(paths)
+            if not policies:
+                fail(
+                    format_, "no policies to apply", code="no_policies", exit_code=USAGE,
+                    hint="name files, or set GPUCOST_POLICIES to a file or folder",
+                )  # fmt: skip
+            evaluation, outcomes = application.enforcing.apply(policies)
+            currency = application.currency
+            ended = [(one.action, one.state, one.reason) for one in outcomes]
+        emit(
+            format_,
+            documents.plan_document(evaluation, currency) | outcomes_document(ended),
+            lambda: terminal.plan_text(evaluation) + outcomes_text(ended),
+        )
+
+
+@policy.command()
+def confirm(
+    name: Annotated[str, typer.Argument(help="Name of a policy in force.")],
+    as_: Annotated[
+        str,
+        typer.Option("--as", help="Whose word; only where approvals.cli is trusted."),
+    ] = "",
+    config: ConfigOption = "",
+    format_: FormatOption = Format.TABLE,
+) -> None:
+    """Say as an admin that a policy, exactly as it is written now, may act."""
+    with errors_told(format_):
+        from bot.wiring.application import open_application
+
+        with open_application(config) as application:
+            state = application.enforcing.confirm(
+                application.load_policies(None),
+                name,
+                as_email=as_,
+                directory=application.desk.directory,
+            )
+        emit(
+            format_,
+            state,
+            lambda: (
+                f"{state['policy']} ({state['hash']}): confirmed by"
+                f" {state['confirmed']} of {state['required']} admins"
+            ),
+        )

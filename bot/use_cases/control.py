@@ -7,13 +7,15 @@ from datetime import datetime
 
 from billing.core.periods import rfc3339
 from bot.ports import Store
+from bot.use_cases.actions import cancel_all
 
 
 def pause(store: Store, *, by: str, reason: str, now: datetime) -> Mapping[str, object]:
-    """Stop every action; a second pause keeps who was first."""
+    """Stop every action and call off what waits; a second pause keeps who was first."""
     with store.write() as unit:
         if unit.control.paused() is None:
             unit.control.pause(by=by, reason=reason, now=now)
+            cancel_all(unit, "actions were paused", now)
             unit.audit.append(
                 "paused", actor=by, subject="actions", data={"reason": reason}, now=now
             )

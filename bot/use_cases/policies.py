@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from bot.ports import Store, UnitOfWork
+from bot.use_cases.actions import Acting, plan_actions
 from bot.use_cases.cards import post
 from bot.views.alert import finding_alert, finding_resolved
 from policies.core.catalogue import Policy
@@ -43,26 +44,35 @@ def run_policies(
     *,
     routing: Routing,
     now: datetime,
+    can_act: bool = False,
 ) -> Evaluation:
     """Evaluate, record what opened, changed and resolved, and queue what to tell.
 
-    Findings, their notices and the marks that people were told commit together.
+    Findings, their notices, planned actions with their warnings and the marks that
+    people were told commit together. Nothing in AWS is changed here.
     """
     evaluation = evaluate(policies, facts, now)
     with store.write() as unit:
-        paused = unit.control.paused() or {}
         before = unit.journal.open_findings()
-        decisions = decide(evaluation, before, now, paused_by=paused.get("by", ""))
+        decisions = decide(evaluation, before, now)
         unit.journal.record_findings(
             decisions.record, [policy.name for policy in policies], now
         )
         told = {one.finding.fingerprint: one for one in before}
+        acting = Acting(
+            can_act=can_act,
+            channel=routing.channel,
+            alerts=routing.alerts,
+            people=routing.owners,
+        )
+        warned, refused = plan_actions(unit, evaluation, policies, acting, now=now)
         for notice in decisions.notices:
-            _tell(unit, notice.finding, told, routing, now)
+            if notice.finding.fingerprint not in warned:
+                _tell(unit, notice.finding, told, routing, now)
         for stored in decisions.resolved:
             if stored.notified_at is not None:
                 _tell_resolved(unit, stored, routing, now)
-    return replace(evaluation, refused=decisions.refused)
+    return replace(evaluation, refused=(*evaluation.refused, *refused))
 
 
 def _tell(

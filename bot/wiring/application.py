@@ -45,15 +45,18 @@ from bot.wiring.parts import (
     rules_clock,
     tag_keys,
 )
+from bot.wiring.remembered import keep_estimate
 from policies.core.approvals import ApprovalRequest, RequestState
 from policies.core.finding import Evaluation
 
 if TYPE_CHECKING:
     from bot.wiring.aws import AwsParts
     from bot.wiring.desk import ApprovalDesk
+    from bot.wiring.enforcing import Enforcing
     from bot.wiring.grants import GrantDesk
     from bot.wiring.intake import Intake
     from policies.core.catalogue import Policy
+    from policies.core.facts import Facts
 
 
 #: A queue that answers is noted every minute; this leaves room for a restart.
@@ -113,6 +116,15 @@ class Application:
         )
 
     @cached_property
+    def enforcing(self) -> Enforcing:
+        """Return what acts for policies that enforce."""
+        from bot.wiring.enforcing import Enforcing  # noqa: PLC0415 - loads boto3
+
+        return Enforcing(
+            settings=self.settings, store=self.store, now=self.now, facts=self.facts
+        )
+
+    @cached_property
     def grants(self) -> GrantDesk:
         """Return where grants of approvals are handed out and checked."""
         from bot.wiring.grants import GrantDesk  # noqa: PLC0415 - loads cryptography
@@ -160,6 +172,7 @@ class Application:
         """Estimate a run, and say whether a policy asks for approval of it."""
         with self.store.read() as unit:
             found = estimate_run(plan, price_book(unit.ledger, self._own), self.now())
+        keep_estimate(self.store, found, self.now())
         rule = self.desk.rule_for(plan, found.high)
         return EstimateAnswer(
             estimate=found,
@@ -207,19 +220,22 @@ class Application:
 
     def plan(self, policies: Sequence[Policy]) -> Evaluation:
         """Say what policies find right now; nothing is recorded."""
-        from bot.use_cases.facts import gather_facts  # noqa: PLC0415 - as above
         from policies.core.evaluate import evaluate  # noqa: PLC0415 - as above
 
-        now = self.now()
-        gathered = gather_facts(
+        return evaluate(policies, self.facts(policies), self.now())
+
+    def facts(self, policies: Sequence[Policy]) -> Facts:
+        """Gather what some policies look at, now."""
+        from bot.use_cases.facts import gather_facts  # noqa: PLC0415 - as above
+
+        return gather_facts(
             self.store,
             policies,
             self.aws.fact_sources,
             keys=tag_keys(self.settings),
             own=self._own,
-            now=now,
-        )
-        return evaluate(policies, gathered.facts, now)
+            now=self.now(),
+        ).facts
 
     # ----------------------------------------------------------------- approvals
 

@@ -245,7 +245,6 @@ def _unused_settings(application: Application) -> Sequence[Check]:
         ),
         "prometheus.url": bool(config.prometheus.url),
         "commitment_benefit: proportional": config.commitment_benefit == "proportional",
-        "aws.enforce_role": bool(config.aws.enforce_role),
         "owners.default": bool(config.owners.default),
     }
     named = [name for name, is_set in unused.items() if is_set]

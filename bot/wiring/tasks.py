@@ -24,6 +24,7 @@ from bot.use_cases.policies import Routing, run_policies
 from bot.use_cases.runner import Task, TaskStoppedError
 from bot.views.digest import digest
 from bot.wiring.application import Application, InvalidPoliciesError
+from bot.wiring.outlook import judge
 from bot.wiring.parts import own_prices, tag_keys
 from policies.core.catalogue import Policy
 
@@ -34,6 +35,8 @@ CHILD_TIMEOUT = timedelta(minutes=30)
 #: A killed child's slot may be taken by another replica a little later.
 CHILD_LEASE_S = int(CHILD_TIMEOUT.total_seconds()) + 60
 EXPIRY_EVERY = timedelta(seconds=15)
+JUDGE_EVERY = timedelta(hours=6)
+ACT_EVERY = timedelta(seconds=30)
 WATCH_EVERY = timedelta(minutes=15)
 RETRY_LEAST = timedelta(minutes=10)
 LOOK_AGAIN_S = 0.2
@@ -158,11 +161,23 @@ class Work:
             gathered.facts,
             routing=self.routing({one.owner for one in gathered.facts.jobs}),
             now=now,
+            can_act=application.enforcing.can_act,
         )
         log.info(
             "policies_evaluated", policies=len(policies), findings=len(evaluation.findings),
             unknown=len(evaluation.unknown),
         )  # fmt: skip
+
+    def act(self, slot: datetime) -> None:
+        """Do what enforcing policies planned and warned of."""
+        del slot
+        policies = self.policies.current()
+        for outcome in self.application.enforcing.act(policies):
+            log.info(
+                "action_ended", action=outcome.action.action_id, verb=outcome.action.verb,
+                policy=outcome.action.policy, state=outcome.state.value,
+                reason=outcome.reason,
+            )  # fmt: skip
 
     def routing(self, owners: set[str]) -> Routing:
         """Return where notices go; owners that Slack knows are mentioned."""
@@ -209,6 +224,12 @@ class Work:
         for request in self.application.desk.expire():
             log.info("approval_expired", request=request.request_id)
 
+    def judge(self, slot: datetime) -> None:
+        """Read what finished runs cost: past estimates are judged by it."""
+        del slot
+        read = judge(self.application, self.application.now())
+        log.info("finished_runs_read", runs=read)
+
     def send_digest(self, section: DigestSection, slot: datetime) -> None:
         """Queue the digest of the day, week or month before a slot."""
         now = self.application.now()
@@ -245,7 +266,13 @@ def tasks(application: Application, work: Work, children: Children) -> Sequence[
             else []
         ),
         Task(name="policies", schedule=Every(every.policies), run=work.evaluate),
+        *(
+            [Task(name="actions", schedule=Every(ACT_EVERY), run=work.act)]
+            if application.enforcing.can_act
+            else []
+        ),
         Task(name="staleness", schedule=Every(WATCH_EVERY), run=work.watch),
+        Task(name="estimates", schedule=Every(JUDGE_EVERY), run=work.judge),
         Task(name="approvals-expire", schedule=Every(EXPIRY_EVERY), run=work.expire),
         *(
             _digest_task(work, section)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import datetime
+from dataclasses import replace
 
 from policies.core.capabilities import manager_of, refusal_of
 from policies.core.document import WARN
-from policies.core.finding import PlannedAction
+from policies.core.finding import PlannedAction, Target
 from policies.core.judging import Judging
 from policies.core.view import Group
 
@@ -16,7 +16,7 @@ ENDING = frozenset({"terminate"})
 
 
 def planned(
-    judging: Judging, group: Group, steps: Iterable[tuple[str, datetime]]
+    judging: Judging, group: Group, steps: Iterable[PlannedAction]
 ) -> tuple[tuple[PlannedAction, ...], tuple[str, ...]]:
     """Return the steps that can work, in order, and sentences about the others.
 
@@ -25,25 +25,42 @@ def planned(
     """
     actions: list[PlannedAction] = []
     sentences: list[str] = []
-    for verb, at in steps:
-        if verb == WARN:
-            actions.append(PlannedAction(do=verb, at=at))
+    for step in steps:
+        if step.do == WARN:
+            actions.append(step)
             continue
         instead = _scaling_group(group)
         if instead:
-            actions.append(PlannedAction(do="lower-desired-capacity", at=at))
+            actions.append(replace(step, do="lower-desired-capacity"))
             sentences.append(
                 f"Auto Scaling group {instead} would replace what is ended: "
                 "lower its desired capacity instead."
             )
             continue
-        reason = _reason_against(verb, group)
+        reason = _reason_against(step.do, group)
         if reason:
-            judging.refuse(f"{verb} {group.name}", reason)
-            sentences.append(f"Cannot {verb}: {reason}.")
+            judging.refuse(f"{step.do} {group.name}", reason)
+            sentences.append(f"Cannot {step.do}: {reason}.")
         else:
-            actions.append(PlannedAction(do=verb, at=at))
+            actions.append(step)
     return tuple(actions), tuple(dict.fromkeys(sentences))
+
+
+def targets_of(group: Group) -> tuple[Target, ...]:
+    """Return the resources of a group, as actions name them."""
+    return tuple(
+        sorted(
+            Target(
+                resource_id=one.instance.resource_id,
+                account=one.instance.account,
+                region=one.instance.region,
+                manager=manager_of(one.instance.tags),
+                lifecycle=str(one.instance.lifecycle),
+                started_at=one.running_since,
+            )
+            for one in group.instances
+        )
+    )
 
 
 def _scaling_group(group: Group) -> str:

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Generic, Protocol, TypeVar
 
 from policies.core.document import Mode
-from policies.core.finding import Evaluation, Finding, Refusal, Severity
+from policies.core.finding import Evaluation, Finding, Severity
 
 REMINDER_AFTER = timedelta(days=1)
 #: A finding that comes back sooner than this after it was resolved is not news.
@@ -77,7 +77,6 @@ class Decisions(Generic[S]):
     left_out: int
     record: tuple[Finding, ...]
     resolved: tuple[S, ...]
-    refused: tuple[Refusal, ...]
 
 
 def decide(
@@ -85,7 +84,6 @@ def decide(
     stored: Sequence[S],
     now: datetime,
     *,
-    paused_by: str = "",
     notices_max: int = NOTICES_MAX,
 ) -> Decisions[S]:
     """Decide what to tell and what has ended.
@@ -94,7 +92,6 @@ def decide(
         evaluation: What was found.
         stored: Open findings; recently resolved ones may be among them.
         now: The instant of the decision.
-        paused_by: Who paused actions; "" when nobody did. Notices still go out.
         notices_max: Most notices of one evaluation.
     """
     known = {one.finding.fingerprint: one for one in stored}
@@ -111,7 +108,6 @@ def decide(
         left_out=max(0, len(notices) - notices_max),
         record=(*evaluation.findings, *kept),
         resolved=resolved,
-        refused=(*evaluation.refused, *_paused(evaluation, paused_by)),
     )
 
 
@@ -168,16 +164,3 @@ def _rest(
         else:
             resolved.append(one)
     return tuple(kept), tuple(resolved)
-
-
-def _paused(evaluation: Evaluation, paused_by: str) -> list[Refusal]:
-    """Refuse every action while somebody has paused them."""
-    if not paused_by:
-        return []
-    policies = {one.policy for one in evaluation.findings if one.mode == Mode.ENFORCE}
-    return [
-        Refusal(
-            policy=name, action="enforce", reason=f"actions are paused by {paused_by}"
-        )
-        for name in sorted(policies)
-    ]

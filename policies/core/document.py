@@ -106,7 +106,7 @@ class PolicyBase(Part):
     kind: Text = Field(description="what the policy is about")
     description: Text | None = Field(None, description="why this policy exists")
     mode: ModeWord = Field(
-        Mode.OBSERVE, description="how far it may go; enforce acts in a later release"
+        Mode.OBSERVE, description="how far it may go: observe, notify or enforce"
     )
     limits: Limits = Field(
         default_factory=Limits, description="how much may be acted on"

@@ -1,8 +1,8 @@
 """Policies and facts in, findings out: pure, deterministic, in a stated order.
 
 The same policies, facts and instant give the same answer, whatever the order or
-duplicates of either. Nothing acts here; what a later release would act on is refused
-with the reason.
+duplicates of either. Nothing acts here; what a policy's limits forbid is refused with
+the reason.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from policies.core.kinds.commitment_coverage import CommitmentCoveragePolicy
 from policies.core.locations import Location
 from policies.core.view import view_of
 
-LATER = "enforcement comes in a later release"
 #: Signals are gathered this much further back, to tell since when something is quiet.
 LOOKBACK_SPARE = timedelta(hours=1)
 
@@ -60,16 +59,16 @@ def _order(finding: Finding) -> tuple[object, ...]:
 
 
 def _refused(policy: Policy, judgement: Judgement) -> list[Refusal]:
-    """Say what `enforce` does not do: by its limits, and in this release at all."""
-    refused = [Refusal(policy=policy.name, action="enforce", reason=LATER)]
-    wanted = sum(_acts(finding) for finding in judgement.findings)
+    """Say what `enforce` does not do because of its limits."""
+    wanted = sum(acts(finding) for finding in judgement.findings)
     allowed = allowance(wanted, judgement.in_scope, policy.limits)
-    if allowed.reason:
-        refused.append(Refusal(policy=policy.name, action="act", reason=allowed.reason))
-    return refused
+    if not allowed.reason:
+        return []
+    return [Refusal(policy=policy.name, action="act", reason=allowed.reason)]
 
 
-def _acts(finding: Finding) -> bool:
+def acts(finding: Finding) -> bool:
+    """Tell whether a finding calls for more than words."""
     return any(action.do not in {WARN, "ask"} for action in finding.actions)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from billing.core.money import Money
@@ -57,10 +57,31 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedAction:
-    """What a policy would do about a finding, and when at the earliest."""
+    """What a policy would do about a finding, and when at the earliest.
+
+    Attributes:
+        after: Delay after the warning was delivered; None when ``at`` alone counts.
+    """
 
     do: str
     at: datetime
+    after: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class Target:
+    """One resource that an action would touch.
+
+    Attributes:
+        started_at: Start of the run it was seen in; None when unknown.
+    """
+
+    resource_id: str
+    account: str
+    region: str
+    manager: str
+    lifecycle: str
+    started_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +95,7 @@ class Finding:
         explanation: Sentences for people, plain text (not escaped, no markup).
         actions: Steps of the policy for this finding, in order.
         mode: ``observe``, ``notify`` or ``enforce``.
+        targets: Resources that its actions would touch, sorted.
     """
 
     policy: str
@@ -90,6 +112,7 @@ class Finding:
     actions: tuple[PlannedAction, ...] = ()
     owner: str = ""
     team: str = ""
+    targets: tuple[Target, ...] = ()
 
     @property
     def fingerprint(self) -> str:

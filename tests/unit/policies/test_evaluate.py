@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from policies.core.evaluate import LATER, evaluate, needs_of
+from policies.core.evaluate import evaluate, needs_of
 from policies.core.facts import Facts
 from tests.builders_policies import (
     ACCOUNT,
@@ -91,14 +91,6 @@ def test_a_fingerprint_depends_on_the_trouble_and_not_on_its_values() -> None:
     assert evaluate(ALL, plain_facts(), NOW).judged == (
         *("idle", "keep", "large", "p5", "ttl"),
     )
-
-
-def test_enforce_is_refused_in_this_release() -> None:
-    rule = policy("name: ttl\nkind: ttl\nmode: enforce")
-
-    (refused,) = evaluate([rule], make_facts(), NOW).refused
-
-    assert (refused.policy, refused.action, refused.reason) == ("ttl", "enforce", LATER)
 
 
 # C159

@@ -1,4 +1,4 @@
-"""Guard rails in front of everything that would change AWS."""
+"""What fits which capacity, and how much one evaluation may act on."""
 
 from __future__ import annotations
 
@@ -18,26 +18,6 @@ from policies.core.capabilities import (
     share_of,
 )
 from policies.core.document import Limits
-from policies.core.evaluate import LATER
-from policies.core.finding import Subject
-from policies.enforce import GuardedEnforcer, ProposedAction, act, check_plan
-from policies.ports import Enforcer
-
-
-def make_action(
-    name: str = "i-1",
-    *,
-    verb: str = "stop",
-    manager: str = "ec2",
-    lifecycle: str = "on-demand",
-) -> ProposedAction:
-    return ProposedAction(
-        policy="idle",
-        verb=verb,
-        subject=Subject(type="instance", id=name),
-        manager=manager,
-        lifecycle=lifecycle,
-    )
 
 
 def limits(actions: int = 10, share: Fraction = Fraction(1)) -> Limits:
@@ -103,38 +83,3 @@ def test_a_share_is_rounded_down_to_at_least_one(
 
 def test_nothing_in_scope_allows_nothing() -> None:
     assert share_of(0, Fraction(1)) == 0
-
-
-def test_one_impossible_action_does_not_take_the_others_with_it() -> None:
-    spot = make_action("i-2", lifecycle="spot")
-
-    let_through, refused = check_plan([make_action(), spot], limits(), in_scope=10)
-
-    assert [action.subject.id for action in let_through] == ["i-1"]
-    assert [one.action for one in refused] == ["stop i-2"]
-
-
-# H15
-def test_a_plan_above_its_limits_is_refused_as_a_whole() -> None:
-    actions = [make_action(f"i-{index}") for index in range(6)]
-
-    let_through, refused = check_plan(actions, limits(5), in_scope=100)
-
-    assert let_through == ()
-    assert {one.reason for one in refused} == {"6 findings, 5 allowed by limits"}
-
-
-def test_a_pause_refuses_everything() -> None:
-    let_through, refused = check_plan(
-        [make_action()], limits(), in_scope=10, paused_by="ada"
-    )
-
-    assert let_through == ()
-    assert refused[0].reason == "actions are paused by ada"
-
-
-def test_nothing_acts_in_this_release() -> None:
-    enforcer: Enforcer = GuardedEnforcer()
-
-    assert enforcer.supports("stop", "ec2", "on-demand") is None
-    assert [one.reason for one in act([make_action()])] == [LATER]

@@ -1,0 +1,1 @@
+"""The only place that changes anything in AWS; what decides is `policies.core.actions`."""
