@@ -72,7 +72,7 @@ def test_no_other_mode_plans_anything(mode: str) -> None:
     assert planned(text=ENFORCED.replace("enforce", mode)) == []
 
 
-@pytest.mark.parametrize("state", set(ActionState) - FINAL | {ActionState.DONE})
+@pytest.mark.parametrize("state", sorted(set(ActionState) - FINAL | {ActionState.DONE}))
 def test_what_waits_runs_or_was_done_is_not_planned_again(state: ActionState) -> None:
     (action,) = planned()
 
