@@ -10,21 +10,25 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, func, insert, or_, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 from sqlmodel import Session
 
 from billing.core.advance import Changes, advance
 from billing.core.attribution import TagKeys, belongings
 from billing.core.charges import Source
+from billing.core.claims import AttributionRules
 from billing.core.fleet import FleetObservation, Instance, InstanceState, Volume
 from billing.core.periods import Period
 from billing.core.priced import bucket_of
 from billing.core.resources import OtherResources, Resource
 from billing.core.usage import TagSpan, UsageInterval
+from billing.ledger.attribution_hosts import note_hosts
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute, serialise, upsert
+from billing.ledger.due_days import due_of_changes
 from billing.ledger.fleet_events import TURN, SqlFleetEvents
 from billing.ledger.freshness import note_freshness
+from billing.ledger.job_ways import intervals_for_job, intervals_within
 from billing.ledger.jobs import JobTags, note_job_tags, note_jobs
 from billing.ledger.reservations import SqlReservations, store_reservations
 from billing.ledger.tables import (
@@ -32,7 +36,7 @@ from billing.ledger.tables import (
     ResourceTagRow,
     UsageIntervalRow,
 )
-from billing.ledger.usage_reads import INTERVAL_COLUMNS, intervals_of_job, tags_of
+from billing.ledger.usage_reads import INTERVAL_COLUMNS, tags_of
 from billing.ledger.usage_rows import (
     chunks,
     interval_of,
@@ -54,6 +58,7 @@ class SqlFleet(SqlFleetEvents, SqlReservations):
 
     _session: Session
     _tag_keys: TagKeys
+    _rules: AttributionRules
 
     def open_intervals(self) -> Sequence[UsageInterval]:
         """Return every interval that has no end, by resource."""
@@ -79,6 +84,8 @@ class SqlFleet(SqlFleetEvents, SqlReservations):
             applied_at=applied_at,
         )
         self._store(changes)
+        note_hosts(self._session, observation.instances, observation.observed_at)
+        due_of_changes(self._session, changes, observation.observed_at)
         self._note_jobs(observation, _held(open_tags, changes))
         going_on = {one.resource_id for one in changes.extended}
         self.use_events(observation.instances, going_on, observation.observed_at)
@@ -98,14 +105,8 @@ class SqlFleet(SqlFleetEvents, SqlReservations):
         caller to split by tag.
         """
         if job is not None:
-            return intervals_of_job(self._session, self._tag_keys, period, job)
-        query = intervals_query().where(
-            _INTERVAL.c.started_at < period.end,
-            or_(_INTERVAL.c.ended_at.is_(None), _INTERVAL.c.ended_at > period.start),
-        )
-        query = query.order_by(_INTERVAL.c.resource_id, _INTERVAL.c.started_at)
-        rows = self._session.connection().execute(query).all()
-        return [interval_of(row) for row in rows]
+            return intervals_for_job(self._session, self._rules, period, job)
+        return intervals_within(self._session, period)
 
     def tags(
         self, resource_ids: Sequence[str], *, keys: Sequence[str] | None = None

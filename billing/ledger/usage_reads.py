@@ -18,9 +18,12 @@ from billing.core.usage import EndBasis, ResourceKind, TagSpan, UsageInterval
 from billing.ledger.columns import table_of
 from billing.ledger.hot import Hot, any_of, instants
 from billing.ledger.tables import ResourceTagRow, UsageIntervalRow
+from billing.ledger.tables_attribution import AssignmentRow, PlacementRow
 
 _INTERVAL = table_of(UsageIntervalRow)
 _TAG = table_of(ResourceTagRow)
+_PLACEMENT = table_of(PlacementRow)
+_ASSIGNMENT = table_of(AssignmentRow)
 #: Columns of an interval in the order of its rows.
 INTERVAL_COLUMNS = tuple(
     name for name in UsageIntervalRow.model_fields if name != "interval_id"
@@ -134,12 +137,31 @@ def _of_job(dialect: str) -> Any:  # noqa: ANN401 - a union of selects
         _TAG.c.valid_from < until,
         or_(_TAG.c.valid_to.is_(None), _TAG.c.valid_to > start),
     )
+    held = union_all(tagged, _placed(start, until), _assigned())
     return union_all(
         *(
-            select(*columns).where(end, way.in_(tagged))
+            select(*columns).where(end, way.in_(held))
             for way in (_INTERVAL.c.resource_id, _INTERVAL.c.parent_id)
             for end in (_INTERVAL.c.ended_at.is_(None), _INTERVAL.c.ended_at > start)
         )
+    )
+
+
+def _placed(start: Any, until: Any) -> Any:  # noqa: ANN401 - bound parameters
+    """Return the question for what a scheduler says that a job held."""
+    return select(_PLACEMENT.c.resource_id).where(
+        _PLACEMENT.c.job == bindparam("job", required=True),
+        _PLACEMENT.c.started_at < until,
+        or_(_PLACEMENT.c.ended_at.is_(None), _PLACEMENT.c.ended_at > start),
+    )
+
+
+def _assigned() -> Any:  # noqa: ANN401 - a select
+    """Return the question for what people said is a job's."""
+    return select(_ASSIGNMENT.c.resource_id).where(
+        _ASSIGNMENT.c.job == bindparam("job", required=True),
+        _ASSIGNMENT.c.ended_at.is_(None),
+        _ASSIGNMENT.c.resource_id != "",
     )
 
 

@@ -8,9 +8,11 @@ from datetime import date, datetime
 from typing import Protocol
 
 from billing.core.assignments import Assignment
+from billing.core.claims import Claims
 from billing.core.periods import Period
 from billing.core.placements import Placement
 from billing.core.transfers import Transfer
+from billing.core.usage import TagSpan, UsageInterval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,6 +83,17 @@ class AttributionLedger(Protocol):
 
     def due_days(self, *, limit: int) -> Sequence[DueDay]:
         """Return stored days to attribute again, by account and day."""
+
+    def claims(
+        self,
+        intervals: Sequence[UsageInterval],
+        tags: Sequence[TagSpan],
+        period: Period,
+    ) -> Claims | None:
+        """Return who may hold intervals beside their job tags; None: tags say it all.
+
+        ``tags`` are the job tags of the intervals' resources and of their parents.
+        """
 
     def reattribute(self, account: str, days: Sequence[date], now: datetime) -> int:
         """Compute the transfers of stored days anew; return how many there are.
