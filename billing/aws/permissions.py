@@ -15,6 +15,7 @@ from billing.aws import (
     metrics,
     objects,
     prices,
+    resources,
     session,
 )
 
@@ -24,6 +25,7 @@ PERMISSIONS_BY_ADAPTER: dict[str, tuple[str, ...]] = {
     "cost_explorer": ce_calls.PERMISSIONS,
     "inventory": inventory.PERMISSIONS,
     "prices": prices.PERMISSIONS,
+    "resources": resources.PERMISSIONS,
     "metrics": metrics.PERMISSIONS,
     "commitments": commitments.PERMISSIONS,
     "objects": objects.PERMISSIONS,

@@ -64,7 +64,8 @@ MANAGED_SPOT = "managed-spot:"
 SERVERLESS = "serverless"
 PREPAID_REASON = "paid at purchase, and its fee is not known"
 SNAPSHOT_REASON = "snapshots are incremental: the bill tells what they hold"
-MANAGED_SPOT_REASON = "managed spot: AWS says at the end how much of it is billed"
+SERVERLESS_REASON = "serverless: billed by use, not by time"
+MANAGED_SPOT_REASON = "managed spot: AWS says afterwards how much of it is billed"
 NO_PRICE_REASON = "no price known"
 #: Performance that has a price, and how much of it comes with the volume.
 _INCLUDED = {
@@ -115,8 +116,7 @@ def count_price_keys(intervals: Iterable[UsageInterval]) -> dict[PriceKey, int]:
 
 def is_published(key: PriceKey) -> bool:
     """Tell whether anybody publishes a price for a key."""
-    is_told_later = key.product == SNAPSHOT or key.product.startswith(MANAGED_SPOT)
-    return key.purchase not in PREPAID and not is_told_later
+    return missing_reason(key) == NO_PRICE_REASON
 
 
 def is_instance(key: PriceKey) -> bool:
@@ -130,6 +130,8 @@ def missing_reason(key: PriceKey) -> str:
         return PREPAID_REASON
     if key.product == SNAPSHOT:
         return SNAPSHOT_REASON
+    if key.product.endswith(f":{SERVERLESS}"):
+        return SERVERLESS_REASON
     if key.product.startswith(MANAGED_SPOT):
         return MANAGED_SPOT_REASON
     return NO_PRICE_REASON
@@ -202,6 +204,14 @@ def _quantities(
         if sizes[2]:
             product = f"{product}:{sizes[2]}"
         return ((PriceKey(region=region, product=product), sizes[0]),)
+    if _PURCHASES[lifecycle] in PREPAID:
+        key = PriceKey(
+            region=region,
+            product=shape,
+            purchase=_PURCHASES[lifecycle],
+            zone=terms[2],
+        )
+        return ((key, units),)
     product = _product(kind, lifecycle, shape, is_final=is_final)
     return ((_hourly(product, lifecycle, (region, zone), terms), units),)
 
@@ -221,18 +231,14 @@ def _hourly(
 ) -> PriceKey:
     purchase = _PURCHASES[lifecycle]
     region, zone = place
-    platform, tenancy, reservation_id = terms
-    if purchase in PREPAID:
-        zone = reservation_id
-    elif purchase is not Purchase.SPOT:
-        zone = ""
+    platform, tenancy, _ = terms
     return PriceKey(
         region=region,
         product=product,
         purchase=purchase,
         platform=platform,
         tenancy=tenancy,
-        zone=zone,
+        zone=zone if purchase is Purchase.SPOT else "",
     )
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
+from fractions import Fraction
 
 from billing.core.fleet import Lifecycle
-from billing.core.money import Money
+from billing.core.money import Money, Rate
 from billing.core.usage import ResourceKind
+
+_SECOND = timedelta(seconds=1)
 
 
 class Service(StrEnum):
@@ -102,6 +105,8 @@ class Reservation:
         ends_at: None: until it is cancelled.
         bought_at: When it was made; for what is paid at purchase, the day of the fee.
         fee: What it cost at purchase; None when nobody knows.
+        extension_fee: What extensions cost that are paid; None when there are none.
+        instance_s: Instance-seconds that the fee buys; None: all from start to end.
         block_id: Block that a reservation is part of; "" when none.
     """
 
@@ -118,6 +123,8 @@ class Reservation:
     ends_at: datetime | None
     bought_at: datetime | None = None
     fee: Money | None = None
+    extension_fee: Money | None = None
+    instance_s: int | None = None
     block_id: str = ""
     platform: str = "Linux/UNIX"
     tenancy: str = "default"
@@ -127,6 +134,22 @@ class Reservation:
     def is_prepaid(self) -> bool:
         """Tell whether its fee was paid at purchase."""
         return self.kind is not ReservationKind.ON_DEMAND
+
+    @property
+    def rate(self) -> Rate | None:
+        """Return the fee of an hour of one instance; None where it is not known.
+
+        Fees of extensions are spread over the whole time as well.
+        """
+        if self.fee is None or self.ends_at is None:
+            return None
+        held_s = self.instance_s
+        if held_s is None:
+            held_s = self.count * ((self.ends_at - self.starts_at) // _SECOND)
+        if held_s <= 0:
+            return None
+        paid = self.fee if self.extension_fee is None else self.fee + self.extension_fee
+        return Rate(round(Fraction(paid.nanos * 3600, held_s)), paid.currency)
 
 
 #: Account, region and service that were read completely.

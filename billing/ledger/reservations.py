@@ -95,6 +95,8 @@ def _values(one: Reservation, now: datetime) -> dict[str, Any]:
         "ends_at": one.ends_at,
         "bought_at": one.bought_at,
         "fee": None if one.fee is None else one.fee.nanos,
+        "extension_fee": None if one.extension_fee is None else one.extension_fee.nanos,
+        "instance_s": one.instance_s,
         "currency": USD if one.fee is None else one.fee.currency,
         "fee_source": "" if one.fee is None else AWS,
         "block_id": one.block_id,
@@ -119,8 +121,14 @@ def _reservation(row: Any) -> Reservation:  # noqa: ANN401 - a row of the table
         starts_at=row.starts_at,
         ends_at=row.ends_at,
         bought_at=row.bought_at,
-        fee=None if row.fee is None else Money(row.fee, row.currency),
+        fee=_money(row.fee, row.currency),
+        extension_fee=_money(row.extension_fee, row.currency),
+        instance_s=row.instance_s,
         block_id=row.block_id,
         platform=row.platform,
         tenancy=row.tenancy,
     )
+
+
+def _money(amount: int | None, currency: str) -> Money | None:
+    return None if amount is None else Money(amount, currency)

@@ -46,6 +46,8 @@ class ReservationRow(Row, table=True):
     ends_at: datetime | None = instant(default=None)
     bought_at: datetime | None = instant(default=None)
     fee: int | None = nanos(default=None)
+    extension_fee: int | None = nanos(default=None)
+    instance_s: int | None = None
     currency: str
     fee_source: str
     block_id: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -11,6 +12,7 @@ from billing.core.fleet import FleetObservation, ScopeFailure
 from billing.core.periods import DAY, Period, day_of, previous_month
 from billing.core.priced import is_instance, is_published, price_keys
 from billing.core.prices import PriceKey, Purchase
+from billing.core.resources import SERVICE_OF
 from billing.core.usage import UsageInterval
 from billing.ingest import import_costs, observe_fleet, refresh_prices
 from billing.ports import (
@@ -68,14 +70,40 @@ def ingest_costs(
 def ingest_fleet(source: FleetSource, store: Store, *, now: datetime) -> IngestOutcome:
     """Poll every scope; what failed is named and keeps its last known state."""
     seen = observe_fleet(source, store, now)
-    return IngestOutcome(errors=seen.failures, notes=(fleet_note(seen),))
+    errors = (*seen.failures, *service_failures(seen))
+    return IngestOutcome(errors=errors, notes=fleet_notes(seen))
 
 
-def fleet_note(seen: FleetObservation) -> str:
+def service_failures(seen: FleetObservation) -> tuple[ScopeFailure, ...]:
+    """Return other services that could not be read, as the failures they are."""
+    return tuple(
+        ScopeFailure(
+            source=Source.RESOURCES.value,
+            account=one.account,
+            region=one.region,
+            code=one.code,
+            message=f"{one.service.value}: {one.message}",
+        )
+        for one in (seen.others.failures if seen.others else ())
+    )
+
+
+def fleet_notes(seen: FleetObservation) -> tuple[str, ...]:
     """Return what a poll saw, for people."""
     scopes = len(seen.scanned)
     place = "1 account and region" if scopes == 1 else f"{scopes} accounts and regions"
-    return f"inventory: {len(seen.instances)} instances, {len(seen.volumes)} volumes in {place}"
+    notes = [
+        f"inventory: {len(seen.instances)} instances, {len(seen.volumes)} volumes in {place}"
+    ]
+    if seen.others is not None and seen.others.resources:
+        kinds = Counter(
+            SERVICE_OF[one.kind].value
+            for one in seen.others.resources
+            if one.is_running
+        )
+        listed = ", ".join(f"{name} {count}" for name, count in sorted(kinds.items()))
+        notes.append(f"other services: {listed}")
+    return tuple(notes)
 
 
 def ingest_prices(source: PriceSource, store: Store, *, now: datetime) -> IngestOutcome:

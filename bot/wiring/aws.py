@@ -14,6 +14,7 @@ from billing.aws.inventory import Ec2FleetSource
 from billing.aws.metrics import CloudWatchMetricSource
 from billing.aws.objects import S3ObjectSource
 from billing.aws.prices import AwsPriceSource
+from billing.aws.resources import AwsFleetSource, AwsResources
 from billing.aws.session import AwsClients
 from billing.core.money import Money
 from bot.clock import Now
@@ -76,13 +77,15 @@ class AwsParts:
         """Return a bucket that exports are delivered to."""
         return S3ExportFiles(self.clients, location, spool=spool)
 
-    def fleet(self) -> Ec2FleetSource:
-        """Return the fleet."""
+    def fleet(self) -> AwsFleetSource:
+        """Return the fleet, and what other services hold beside it."""
         scopes = [
             (account, region) for account in self.accounts for region in self.regions
         ]
-        return Ec2FleetSource(
-            self.clients, scopes, job_tag_keys=self.settings.config.tags.job
+        keys = self.settings.config.tags.job
+        return AwsFleetSource(
+            Ec2FleetSource(self.clients, scopes, job_tag_keys=keys),
+            AwsResources(self.clients, scopes, job_tag_keys=keys),
         )
 
     def prices(self) -> AwsPriceSource:

@@ -17,6 +17,7 @@ from deploy.sandbox.aws import (
     cost_explorer,
     ec2,
     ec2_instances,
+    more_services,
     price_list,
     savings_plans,
 )
@@ -172,6 +173,9 @@ class Dispatcher:
             return self._ec2_answer(raw, incoming, call)
 
     def _own_answer(self, call: Call) -> dict[str, Any] | None:
+        known = more_services.own_answer(call)
+        if known is not None:
+            return known
         if call.service == "ec2":
             return ec2.own_answer(call)
         return self.metrics.handle(call) if call.service == "cloudwatch" else None

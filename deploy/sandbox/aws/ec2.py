@@ -160,14 +160,20 @@ def _reservation(seed: CapacityReservationSeed, call: Call) -> dict[str, Any]:
         "Tenancy": "default",
         "TotalInstanceCount": seed.count,
         "AvailableInstanceCount": seed.available,
-        "State": "expired" if ended else seed.state,
+        "State": "expired" if ended else _state(seed, call),
         "StartDate": seed.started_at,
-        "CreateDate": seed.started_at,
+        "CreateDate": seed.bought_at or seed.started_at,
         "EndDateType": "limited" if seed.ends_at else "unlimited",
         "ReservationType": seed.type,
         "Tags": [{"Key": k, "Value": v} for k, v in seed.tags.items()],
     }
+    if seed.payer:
+        shown["UnusedReservationBillingOwnerId"] = seed.payer
     return shown | ({"EndDate": seed.ends_at} if seed.ends_at else {})
+
+
+def _state(seed: CapacityReservationSeed, call: Call) -> str:
+    return "scheduled" if call.now < seed.started_at else seed.state
 
 
 def paged_request(raw: Raw, incoming: Incoming) -> Raw:

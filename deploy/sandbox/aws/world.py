@@ -14,6 +14,8 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter
 
+from deploy.sandbox.aws.world_services import Services
+
 STRICT = ConfigDict(extra="forbid")
 DEFAULT_ACCOUNT = "123456789012"
 
@@ -266,6 +268,10 @@ class CapacityReservationSeed:
     ends_at: datetime | None = None
     state: str = "active"
     type: Literal["default", "capacity-block"] = "default"
+    #: None: when it starts.
+    bought_at: datetime | None = None
+    #: Account that pays for what is unused; None: the owner.
+    payer: str | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -324,6 +330,7 @@ class World:
     capacity_reservations: list[CapacityReservationSeed] = field(default_factory=list)
     metrics: list[MetricSeed] = field(default_factory=list)
     objects: list[ObjectSeed] = field(default_factory=list)
+    services: Services = field(default_factory=Services)
     #: Extra Price List products, in GetProducts' own shape.
     products: list[dict[str, Any]] = field(default_factory=list)
     #: False: only `products`, without the shipped price list.

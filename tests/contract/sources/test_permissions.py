@@ -20,10 +20,18 @@ from billing.aws.inventory import Ec2FleetSource
 from billing.aws.metrics import CloudWatchMetricSource
 from billing.aws.objects import S3ObjectSource
 from billing.aws.prices import AwsPriceSource
+from billing.aws.resources import AwsFleetSource, AwsResources
 from billing.core.periods import Period
 from billing.core.prices import PriceKey, Purchase
 from deploy.sandbox.aws.builders import cost
-from deploy.sandbox.aws.world import Account, ObjectSeed
+from deploy.sandbox.aws.world import Account, CapacityReservationSeed, ObjectSeed
+from deploy.sandbox.aws.world_services import (
+    ClusterSeed,
+    EndpointSeed,
+    Services,
+    StudioAppSeed,
+    TrainingJobSeed,
+)
 from tests.contract.sources.aws import MEMBER, NOW, PAYER, Aws, on
 
 #: Operations whose IAM action has another name.
@@ -42,7 +50,9 @@ def call_everything(aws: Aws) -> None:
     bill.controls(on("2026-04-01"), on("2026-04-02"))
     list(bill.charges(PAYER, on("2026-04-01"), on("2026-04-02")))
     scopes = [(PAYER, "us-east-1"), (MEMBER, "us-east-1")]
-    Ec2FleetSource(clients, scopes, job_tag_keys=["job-id"]).observe(NOW)
+    instances = Ec2FleetSource(clients, scopes, job_tag_keys=["job-id"])
+    others = AwsResources(clients, scopes, job_tag_keys=["job-id"])
+    AwsFleetSource(instances, others).observe(NOW)
     spot = replace(P5, purchase=Purchase.SPOT)
     AwsPriceSource(clients).prices([P5, spot], NOW)
     window = Period(NOW - timedelta(hours=1), NOW)
@@ -69,6 +79,20 @@ def test_listed_permissions_are_the_calls_that_are_made(aws: Aws) -> None:
         accounts=[Account(id=MEMBER)],
         costs=[cost("2026-04-01", "5")],
         objects=[ObjectSeed(bucket="models", key="a", modified_at=NOW, text="x")],
+        capacity_reservations=[
+            CapacityReservationSeed(
+                id="cr-00000000000000001",
+                instance_type="p5.48xlarge",
+                started_at=NOW,
+                type="capacity-block",
+            )
+        ],
+        services=Services(
+            training_jobs=[TrainingJobSeed(name="a", created_at=NOW, started_at=NOW)],
+            clusters=[ClusterSeed(name="a", created_at=NOW)],
+            endpoints=[EndpointSeed(name="a", created_at=NOW)],
+            studio_apps=[StudioAppSeed(name="a", created_at=NOW, user="mia")],
+        ),
     )
 
     call_everything(aws)
