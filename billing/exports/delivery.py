@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
 
-from billing.exports.engine import is_table
 from billing.exports.errors import IncompleteExportError, UnreadableExportError
+from billing.exports.files import is_table
 from billing.ports import ExportFile, ExportFiles
 
 MANIFEST_BYTES_MAX = 16 * 1024 * 1024

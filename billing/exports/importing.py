@@ -13,7 +13,7 @@ from datetime import date, datetime
 from pathlib import Path
 
 from billing.core.attribution import TagKeys
-from billing.core.charges import Charge, DayControl, Source
+from billing.core.charges import DayControl, Source
 from billing.core.errors import GpucostError
 from billing.core.fleet import ScopeFailure
 from billing.core.money import Money
@@ -27,9 +27,10 @@ from billing.exports.proof import Proof, prove
 from billing.exports.record import Recorder, mark_of
 from billing.exports.rows import ChargeMaker
 from billing.ports import ExportFiles, ImportReport, LedgerStore, StoredDay
+from billing.ports.charge_rows import DAY, ChargeCells
 
 Tell = Callable[[str], None]
-PAGE_ROWS = 5_000
+PAGE_ROWS = 20_000
 #: Stored days are looked up in this range when a delivery does not name its period.
 _ALWAYS = (date(2006, 1, 1), date(2200, 1, 1))
 
@@ -246,14 +247,14 @@ class _Run:
     ) -> None:
         """Stage the charges of the days, in pages of whatever accounts."""
         for page in reader.cells(period, PAGE_ROWS):
-            charges: dict[int, list[Charge]] = {}
-            for row in page:
-                import_id = imports.get(row[0])
+            rows: dict[int, list[ChargeCells]] = {}
+            for cell in page:
+                import_id = imports.get(cell[0])
                 if import_id is None:
                     continue  # Another export holds this account.
-                made = [one for one in maker.charges(row) if one.day in days]
-                charges.setdefault(import_id, []).extend(made)
-            self.record.stage([*charges.items()])
+                made = [one for one in maker.rows(cell) if one[DAY] in days]
+                rows.setdefault(import_id, []).extend(made)
+            self.record.stage([*rows.items()], maker.currency)
 
     def _claim(self, account: str, period: date, delivery: Delivery) -> bool:
         """Take a period of an account, unless another export of this run has it."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 
 from billing.core.attribution import TagKeys
-from billing.core.charges import Charge, DayControl, Source
+from billing.core.charges import DayControl, Source
 from billing.core.errors import GpucostError
 from billing.core.fleet import ScopeFailure
 from billing.core.money import Money, total
@@ -18,10 +18,11 @@ from billing.core.periods import DAY
 from billing.exports.delivery import Delivery
 from billing.exports.errors import ExportCurrencyError, ImbalancedExportError
 from billing.ports import BillLedger, ImportReport, LedgerStore, StoredDay
+from billing.ports.charge_rows import ChargeCells
 
 SOURCE = Source.EXPORTS
 #: Raised when the same files would be read to other charges.
-READING = "1"
+READING = "2"
 _EQUAL_READS_ENOUGH = 2
 #: Code of the ledger's error for an import that a newer one took the place of.
 _SUPERSEDED = "import_superseded"
@@ -63,11 +64,13 @@ class Recorder:
         self._open = {account: (number, days) for account, number in begun.items()}
         return begun
 
-    def stage(self, pages: Sequence[tuple[int, Sequence[Charge]]]) -> None:
+    def stage(
+        self, pages: Sequence[tuple[int, Sequence[ChargeCells]]], currency: str
+    ) -> None:
         """Store pages of imports out of sight, in a transaction of their own."""
         with self.store.write() as unit:
-            for import_id, charges in pages:
-                unit.ledger.stage(import_id, charges)
+            for import_id, rows in pages:
+                unit.ledger.stage_rows(import_id, rows, currency)
 
     def swap(self, batch: Batch) -> None:
         """Put every account of a billing period in place, all or none."""

@@ -1,11 +1,10 @@
-"""Cells of an export as charges: rounded once each, fees spread over their days. Pure."""
+"""Cells of an export as rows of charges: rounded once each, fees spread over days. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -13,11 +12,14 @@ from billing.core.attribution import TagKeys, job_of
 from billing.core.categories import Classified, classify
 from billing.core.charges import Charge, CostCategory, PricingCategory
 from billing.core.money import Money, split
-from billing.core.periods import DAY, days_between
-from billing.exports.views import KEYS
+from billing.core.periods import DAY as DAY_LENGTH
+from billing.core.periods import days_between
+from billing.exports.rollup import KEYS
+from billing.ports.charge_rows import CHARGE_CELLS, DAY, ChargeCells, charge_of
 
 _PICOS_PER_NANO = 1_000
 _HALF = _PICOS_PER_NANO // 2
+_EFFECTIVE = CHARGE_CELLS.index("effective")
 
 #: Record types that views make of FOCUS columns -> the bill's own word for the same.
 _FOCUS_KINDS: Mapping[str, str] = {
@@ -51,74 +53,78 @@ def nanos_of(amount: str) -> int:
 
 
 class ChargeMaker:
-    """Makes charges of one delivery's cells."""
+    """Makes charges, as rows, of one delivery's cells."""
 
     def __init__(self, tags: Sequence[str], keys: TagKeys, currency: str) -> None:
+        self.currency = currency
         self._tags = tags
-        self._currency = currency
-        width = len(tags)
+        self._keys = keys
+        self._width = len(KEYS) + len(tags)
+        self._words = lru_cache(maxsize=65_536)(self._words_of)
 
-        @lru_cache(maxsize=65_536)
-        def job_named(values: tuple[str | None, ...]) -> str:
-            named = {
-                key: value for key, value in zip(tags, values, strict=True) if value
-            }
-            return job_of(named, keys)
-
-        self._job_of = job_named
-        self._width = len(KEYS) + width
-
-    def charges(self, row: Sequence[Any]) -> Iterator[Charge]:
-        """Yield the charges of one cell: one, or one a day for a spread fee."""
-        account, _, day, last, region, service, usage_type, kind, pricing = row[:9]
-        hint, unit = row[9 : len(KEYS)]
-        billed, effective, listed, quantity, is_final = row[self._width :]
-        job = self._job_of(tuple(row[len(KEYS) : self._width]))
-        said = _said(kind, usage_type or "", service or "", job)
-        charge = Charge(
-            account=account, day=day,
-            region=region or said.region,
-            service=service or "",
-            usage_type=usage_type or "",
-            record_type=kind,
-            category=said.category,
-            pricing=_PRICING.get(pricing, said.pricing),
-            cost_category=said.cost_category
-            if usage_type
-            else _HINTS.get(hint, said.cost_category),
-            bucket=said.bucket, job=said.job,
-            billed=Money(nanos_of(billed), self._currency),
-            effective=Money(nanos_of(effective), self._currency),
-            list_cost=None if listed is None else Money(nanos_of(listed), self._currency),
-            quantity=None if quantity is None else Decimal(quantity), unit=unit or "",
-            is_estimated=not is_final,
-            raw_billed=billed,
+    def rows(self, cell: Sequence[Any]) -> Sequence[ChargeCells]:
+        """Return the charges of one cell: one, or one a day for a spread fee."""
+        width = self._width
+        account, _, day, last = cell[:4]
+        *words, unit, resource = cell[4 : len(KEYS)]
+        billed, effective, listed, quantity, is_final = cell[width:]
+        found = (
+            account, day,
+            *self._words(*words, cell[len(KEYS) : width]),
+            nanos_of(billed), nanos_of(effective),
+            None if listed is None else nanos_of(listed),
+            quantity, unit or "", not is_final, billed, resource_id(resource or ""),
         )  # fmt: skip
-        if last > day:
-            yield from spread(charge, last)
-        else:
-            yield charge
+        return [found] if last <= day else [*spread(found, last)]
+
+    def charges(self, cell: Sequence[Any]) -> list[Charge]:
+        """Return the same as charges."""
+        return [charge_of(one, self.currency) for one in self.rows(cell)]
+
+    def _words_of(
+        self,
+        region: str | None,
+        service: str | None,
+        usage_type: str | None,
+        kind: str,
+        pricing: str | None,
+        hint: str | None,
+        tags: tuple[str | None, ...],
+    ) -> tuple[str, ...]:
+        """Return the words from region to job that words of an export mean."""
+        named = {
+            key: value for key, value in zip(self._tags, tags, strict=True) if value
+        }
+        job = job_of(named, self._keys)
+        said = _said(kind, usage_type or "", service or "", job)
+        bought = said.cost_category
+        if not usage_type:
+            bought = _HINTS.get(hint or "", bought)
+        return (
+            region or said.region, service or "", usage_type or "", kind,
+            said.category.value, _PRICING.get(pricing or "", said.pricing).value,
+            bought.value, said.bucket.value, said.job,
+        )  # fmt: skip
 
 
-def spread(charge: Charge, last: date) -> Iterator[Charge]:
+def spread(cells: ChargeCells, last: date) -> Iterator[ChargeCells]:
     """Yield a charge with its effective cost spread evenly up to its last day.
 
     What was invoiced, and the quantity, stay on the first day.
     """
-    days = list(days_between(charge.day, last + DAY))
-    parts = split(charge.effective, [1] * len(days))
+    days = list(days_between(cells[DAY], last + DAY_LENGTH))
+    parts = split(Money(cells[_EFFECTIVE]), [1] * len(days))
     assert parts is not None
-    yield replace(charge, effective=parts[0])
-    nothing = Money.zero(charge.billed.currency)
-    later = replace(
-        charge,
-        billed=nothing,
-        list_cost=charge.list_cost and nothing,
-        quantity=None,
-        raw_billed="",
-    )
+    named = dict(zip(CHARGE_CELLS, cells, strict=True))
+    yield tuple((named | {"effective": parts[0].nanos}).values())
+    named |= {
+        "billed": 0,
+        "list_cost": None if named["list_cost"] is None else 0,
+        "quantity": None,
+        "raw_billed": "",
+    }
     for day, part in zip(days[1:], parts[1:], strict=True):
-        yield replace(later, day=day, effective=part)
+        yield tuple((named | {"day": day, "effective": part.nanos}).values())
 
 
 @lru_cache(maxsize=65_536)
@@ -126,3 +132,15 @@ def _said(kind: str, usage_type: str, service: str, job: str) -> Classified:
     known = _FOCUS_KINDS.get(kind, kind)
     found = classify(known, usage_type, service=service, job=job)
     return found if usage_type else replace(found, region="")
+
+
+@lru_cache(maxsize=65_536)
+def resource_id(name: str) -> str:
+    """Return the id of an instance, volume or the like; other ARNs stay whole.
+
+    >>> resource_id("arn:aws:ec2:us-east-1:123456789012:instance/i-0abc")
+    'i-0abc'
+    """
+    last = name.rpartition("/")[2]
+    is_id = last.startswith(("i-", "vol-", "fs-", "snap-"))
+    return last if is_id and name.startswith("arn:") else name

@@ -1,7 +1,8 @@
-"""The SQL that gives every format one shape, a line of the bill per row.
+"""The SQL that gives every format one shape: sums by what the ledger tells apart.
 
-Each column is an expression over the file's own columns, whatever their types. Pure text:
-what the words mean afterwards is decided in `billing.core.categories`.
+Rows are summed by the file's own columns, then the sums get the ledger's words; what the
+words mean afterwards is decided in `billing.core.categories`. Pure text, in Athena's
+dialect.
 """
 
 from __future__ import annotations
@@ -9,256 +10,257 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from billing.exports.cells import AMOUNT, NO_TEXT, Cells, Grouped, first
 from billing.exports.headers import ExportFormat, Table
 
-AMOUNT = "DECIMAL(38,12)"
-_NO_TEXT = "CAST(NULL AS VARCHAR)"
-_NO_AMOUNT = f"CAST(NULL AS {AMOUNT})"
+#: The table that statements read: an engine gives its rows this name.
+ROWS = "source_rows"
 
-#: Columns by which lines are rolled up, tags apart.
-KEYS = (
-    *("account", "period", "day", "last", "region", "service", "usage_type"),
-    *("record_type", "pricing", "hint", "unit"),
-)
+_NOTHING = f"CAST(0 AS {AMOUNT})"
 
 
-def quoted(name: str) -> str:
-    """Return a name as an SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """How the rows of one table become sums.
 
-
-def literal(text: str) -> str:
-    """Return a text as an SQL literal."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-@dataclass(frozen=True, slots=True)
-class Cells:
-    """Expressions over a table's columns; an absent column is NULL."""
-
-    table: Table
-
-    def text(self, *names: str) -> str:
-        """Return the first of the columns that holds a text."""
-        found = []
-        for column in self.table.columns(*names):
-            is_text = self.table.types[column] == "VARCHAR"
-            cell = quoted(column)
-            found.append(cell if is_text else f"CAST({cell} AS VARCHAR)")
-        return _first([f"NULLIF({one}, '')" for one in found], _NO_TEXT)
-
-    def amount(self, *names: str, lenient: bool = False) -> str:
-        """Return the first of the columns that holds a number, exact to 12 places."""
-        cast = "TRY_CAST" if lenient else "CAST"
-        found = []
-        for column in self.table.columns(*names):
-            is_text = self.table.types[column] == "VARCHAR"
-            cell = f"NULLIF({quoted(column)}, '')" if is_text else quoted(column)
-            found.append(f"{cast}({cell} AS {AMOUNT})")
-        return _first(found, _NO_AMOUNT)
-
-    def entry(self, column_name: str, key: str) -> str:
-        """Return one text of a map, or of JSON in a text."""
-        found = []
-        for column in self.table.columns(column_name):
-            if self.table.types[column].startswith("MAP("):
-                value = f"{quoted(column)}[{literal(key)}]"
-            else:
-                path = literal(f'$."{key}"')
-                value = f"JSON_EXTRACT_STRING(TO_JSON({quoted(column)}), {path})"
-                if self.table.types[column] == "VARCHAR":
-                    value = f"JSON_EXTRACT_STRING({quoted(column)}, {path})"
-            found.append(f"NULLIF({value}, '')")
-        return _first(found, _NO_TEXT)
-
-    def instant(self, name: str) -> str:
-        """Return an instant in UTC."""
-        found = [
-            f"CAST({quoted(one)} AS TIMESTAMP)" for one in self.table.columns(name)
-        ]
-        return _first(found, "CAST(NULL AS TIMESTAMP)")
-
-
-def _first(expressions: list[str], absent: str) -> str:
-    if not expressions:
-        return absent
-    if len(expressions) == 1:
-        return expressions[0]
-    return f"COALESCE({', '.join(expressions)})"
-
-
-def line_sql(table: Table, tags: Mapping[str, str], relation: str) -> str:
-    """Return the SELECT of all lines; ``tags`` is key -> SQL of its value.
-
-    ``skip`` says why a row is not a line of this bill (NULL for those that are).
+    Attributes:
+        keys: Name -> expression over a row, which rows are grouped by.
+        sums: Name -> aggregate over the rows of a group.
+        words: The ledger's column -> expression over names of both.
+        amounts: Billed and effective cost of a row, for the control.
     """
-    shape = _focus(table) if table.format is ExportFormat.FOCUS else _cur(table)
-    for number, value in enumerate(tags.values()):
-        shape[f"tag_{number}"] = value
-    columns = ",\n  ".join(f"{value} AS {name}" for name, value in shape.items())
-    within = (
-        "SELECT * REPLACE (GREATEST(period, LEAST(day, LAST_DAY(period))) AS day,"
-        " GREATEST(period, LEAST(last, LAST_DAY(period))) AS last)"
+
+    keys: Mapping[str, str]
+    sums: Mapping[str, str]
+    words: Mapping[str, str]
+    amounts: tuple[str, str]
+
+
+def shape_of(table: Table, tags: Mapping[str, str], *, resource: str) -> Shape:
+    """Return the shape of a table; ``tags`` is job key -> SQL of its value."""
+    row = Cells(table)
+    key = Grouped(row)
+    build = _focus if table.format is ExportFormat.FOCUS else _cur
+    named = {
+        f"tag_{number}": f"NULLIF({key.of(value)}, '')"
+        for number, value in enumerate(tags.values())
+    }
+    words, sums = build(row, key)
+    words |= {"resource": key.of(resource) if resource else NO_TEXT} | named
+    return Shape(
+        keys=key.keys,
+        sums=_counted(sums),
+        words=words,
+        amounts=(sums["billed"], sums["effective"]),
     )
-    return f"{within}\nFROM (SELECT\n  {columns}\nFROM {relation})"
 
 
-def _account(*texts: str) -> str:
+def _counted(sums: Mapping[str, str]) -> dict[str, str]:
+    """Return the aggregates: how many rows, and of each amount its sum and count."""
+    found = {"lines": "COUNT(*)"}
+    for name, value in sums.items():
+        if name == "ends":
+            found[name] = f"MAX({value})"
+            continue
+        if name != "final":
+            found[name] = f"SUM({value})"
+        found[f"{name}_n"] = f"COUNT({value})"
+    return found
+
+
+def _account(text: str) -> str:
     """Return account ids with the zeros that spreadsheets take away."""
-    text = _first([*texts], _NO_TEXT)
     return f"CASE WHEN LENGTH({text}) < 12 THEN LPAD({text}, 12, '0') ELSE {text} END"
 
 
-def _month(instant: str) -> str:
-    return f"CAST(DATE_TRUNC('month', {instant}) AS DATE)"
-
-
 def _last(end: str) -> str:
-    """Return the day that holds the last moment before an (often exclusive) end."""
-    return f"CAST({end} - INTERVAL 1 MICROSECOND AS DATE)"
+    """Return the day that holds the last second before an (often exclusive) end."""
+    return f"CAST({end} - INTERVAL '1' SECOND AS DATE)"
 
 
-def _focus(table: Table) -> dict[str, str]:
-    cell = Cells(table)
+def _focus(row: Cells, key: Grouped) -> tuple[dict[str, str], dict[str, str]]:
     category, status = (
-        cell.text("ChargeCategory"),
-        cell.text("CommitmentDiscountStatus"),
+        key.text("ChargeCategory"),
+        key.text("CommitmentDiscountStatus"),
     )
-    billed, listed = cell.amount("BilledCost"), cell.amount("ListCost")
-    start, end = cell.instant("ChargePeriodStart"), cell.instant("ChargePeriodEnd")
-    period = _month(cell.instant("BillingPeriodStart"))
-    is_bought = f"{category} = 'Purchase' AND {cell.text('CommitmentDiscountId')} <> ''"
-    provider = cell.text("ProviderName", "ServiceProviderName")
-    final = cell.text("InvoiceId")
-    usage_type = cell.text("x_UsageType", "SkuMeter")
-    record = f"""CASE
-    WHEN {cell.text("ChargeClass")} = 'Correction' AND {billed} < 0
-      AND {category} <> 'Credit' THEN 'Refund'
-    WHEN {status} = 'Unused' THEN 'Unused commitment'
+    commitment = row.text("CommitmentDiscountId")
+    is_commitment = key.of(
+        NO_TEXT
+        if commitment == NO_TEXT
+        else f"CASE WHEN {commitment} IS NOT NULL THEN 'yes' END"
+    )
+    start, end = key.day("ChargePeriodStart"), row.instant("ChargePeriodEnd")
+    is_bought = f"({category} = 'Purchase' AND {is_commitment} = 'yes')"
+    is_unused = f"COALESCE({status} = 'Unused', FALSE)"
+    is_usage = f"({category} = 'Usage' AND NOT {is_unused})"
+    last = "CAST(NULL AS DATE)"
+    if row.table.columns("CommitmentDiscountStatus"):
+        unused = f"{row.text('CommitmentDiscountStatus')} = 'Unused'"
+        last = key.of(f"CASE WHEN {unused} THEN {_last(end)} END")
+    provider = key.text("ProviderName", "ServiceProviderName")
+    usage_type = key.text("x_UsageType", "SkuMeter")
+    has_no_list = f"{is_bought} OR {is_unused}"
+    words = {
+        "skip": f"CASE WHEN NOT (LOWER({provider}) = 'aws'"
+        f" OR LOWER({provider}) LIKE 'amazon%') THEN 'of ' || {provider} END",
+        "account": _account(key.text("SubAccountId", "BillingAccountId")),
+        "period": key.month("BillingPeriodStart"),
+        "day": start,
+        "last": f"COALESCE({last}, {start})",
+        "ends": f"CASE WHEN {category} = 'Usage' THEN ends END",
+        "region": key.text("RegionId"),
+        "service": key.text("ServiceName"),
+        "usage_type": usage_type,
+        "record_type": f"""CASE
+    WHEN {key.text("ChargeClass")} = 'Correction' AND {category} <> 'Credit'
+      AND {_is_negative(row, key)} THEN 'Refund'
+    WHEN {is_unused} THEN 'Unused commitment'
     WHEN {category} = 'Usage' AND {status} = 'Used' THEN 'Committed usage'
     WHEN {is_bought} THEN 'Commitment purchase'
-    ELSE {category} END"""
-    is_usage = f"{category} = 'Usage' AND {status} IS DISTINCT FROM 'Unused'"
-    return {
-        "skip": f"CASE WHEN NOT ({provider} ILIKE 'aws' OR {provider} ILIKE 'amazon%')"
-        f" THEN 'of ' || {provider} END",
-        "account": _account(cell.text("SubAccountId", "BillingAccountId")),
-        "period": period,
-        "day": f"CAST({start} AS DATE)",
-        "last": f"CASE WHEN {status} = 'Unused' THEN {_last(end)}"
-        f" ELSE CAST({start} AS DATE) END",
-        "ends": f"CASE WHEN {category} = 'Usage' THEN {end} END",
-        "region": cell.text("RegionId"),
-        "service": cell.text("ServiceName"),
-        "usage_type": usage_type,
-        "record_type": record,
-        "pricing": cell.text("PricingCategory"),
-        "hint": f"CASE WHEN {usage_type} IS NULL THEN {cell.text('ServiceCategory')} END",
-        "unit": f"CASE WHEN {is_usage} THEN {cell.text('ConsumedUnit')} END",
-        "currency": cell.text("BillingCurrency"),
-        "is_final": f"{final} IS NOT NULL",
-        "billed": billed,
-        "effective": cell.amount("EffectiveCost"),
-        "listed": f"CASE WHEN {is_bought} OR {status} = 'Unused' THEN 0"
-        f" ELSE {listed} END",
-        "quantity": f"CASE WHEN {is_usage} THEN {cell.amount('ConsumedQuantity')} END",
+    ELSE {category} END""",
+        "pricing": key.text("PricingCategory"),
+        "hint": f"CASE WHEN {usage_type} IS NULL THEN {key.text('ServiceCategory')} END",
+        "unit": f"CASE WHEN {is_usage} THEN {key.text('ConsumedUnit')} END",
+        "currency": key.text("BillingCurrency"),
+        "listed": f"CASE WHEN {has_no_list} THEN {_NOTHING} ELSE listed END",
+        "listed_n": f"CASE WHEN {has_no_list} THEN lines ELSE listed_n END",
+        "quantity": f"CASE WHEN {is_usage} THEN quantity END",
+        "quantity_n": f"CASE WHEN {is_usage} THEN quantity_n ELSE 0 END",
+    }
+    return words, {
+        "billed": row.amount("BilledCost"),
+        "effective": row.amount("EffectiveCost"),
+        "listed": row.amount("ListCost"),
+        "quantity": row.amount("ConsumedQuantity"),
+        "final": row.text("InvoiceId"),
+        "ends": end,
     }
 
 
-def _cur(table: Table) -> dict[str, str]:
-    cell = Cells(table)
-    kind = cell.text("lineItem/LineItemType")
-    billed = cell.amount("lineItem/NetUnblendedCost", "lineItem/UnblendedCost")
-    start = cell.instant("lineItem/UsageStartDate")
-    day = f"COALESCE(CAST({start} AS DATE), {_period(cell)})"
-    end = cell.instant("lineItem/UsageEndDate")
-    is_usage = f"{kind} IN ('Usage', 'DiscountedUsage', 'SavingsPlanCoveredUsage')"
-    is_split = cell.text("splitLineItem/ParentResourceId")
-    listed = cell.amount("pricing/publicOnDemandCost", lenient=True)
-    service = _first(
-        [
-            cell.text("product/ProductName"),
-            cell.entry("product", "product_name"),
-            cell.text("product/servicename", "lineItem/ProductCode"),
-        ],
-        _NO_TEXT,
+def _is_negative(row: Cells, key: Grouped) -> str:
+    """Return whether a correction gives back: told for those rows alone."""
+    if not row.table.columns("ChargeClass"):
+        return "FALSE"
+    name = key.of(
+        f"CASE WHEN {row.text('ChargeClass')} = 'Correction'"
+        f" AND {row.amount('BilledCost')} < 0 THEN 'yes' END"
     )
-    return {
-        # Rows of split cost allocation repeat their parents' cost as weights.
-        "skip": f"CASE WHEN {is_split} <> '' AND COALESCE({billed}, 0) = 0"
-        " THEN 'split cost allocation' END",
-        "account": _account(
-            cell.text("lineItem/UsageAccountId", "bill/PayerAccountId")
-        ),
-        "period": _period(cell),
+    return f"{name} = 'yes'"
+
+
+def _cur(row: Cells, key: Grouped) -> tuple[dict[str, str], dict[str, str]]:
+    kind = key.text("lineItem/LineItemType")
+    billed = row.amount("lineItem/NetUnblendedCost", "lineItem/UnblendedCost")
+    period = key.month("bill/BillingPeriodStartDate")
+    day = f"COALESCE({key.day('lineItem/UsageStartDate')}, {period})"
+    end = row.instant("lineItem/UsageEndDate")
+    service = first(
+        [
+            key.text("product/ProductName"),
+            key.entry("product", "product_name"),
+            key.text("product/servicename", "lineItem/ProductCode"),
+        ],
+        NO_TEXT,
+    )
+    row_kind = row.text("lineItem/LineItemType")
+    last = key.of(f"CASE WHEN {row_kind} = 'RIFee' THEN {_last(end)} END")
+    words = {
+        "skip": _split(row, key, billed),
+        "account": _account(key.text("lineItem/UsageAccountId", "bill/PayerAccountId")),
+        "period": period,
         "day": day,
-        "last": f"CASE WHEN {kind} = 'RIFee' THEN {_last(end)} ELSE {day} END",
-        "ends": f"CASE WHEN {is_usage} THEN {end} END",
-        "region": cell.text("product/regionCode", "product/region"),
+        "last": f"COALESCE({last}, {day})",
+        "ends": f"CASE WHEN {_is_usage(kind)} THEN ends END",
+        "region": key.text("product/regionCode", "product/region"),
         "service": service,
-        "usage_type": cell.text("lineItem/UsageType"),
+        "usage_type": key.text("lineItem/UsageType"),
         "record_type": kind,
-        "pricing": _NO_TEXT,
-        "hint": _NO_TEXT,
-        "unit": f"CASE WHEN {is_usage} THEN {cell.text('pricing/unit')} END",
-        "currency": cell.text("lineItem/CurrencyCode"),
-        "is_final": f"{cell.text('bill/InvoiceId')} IS NOT NULL",
+        "pricing": NO_TEXT,
+        "hint": NO_TEXT,
+        "unit": f"CASE WHEN {_is_usage(kind)} THEN {key.text('pricing/unit')} END",
+        "currency": key.text("lineItem/CurrencyCode"),
+        "listed": "listed",
+        "listed_n": "listed_n",
+        "quantity": f"CASE WHEN {_is_usage(kind)} THEN quantity END",
+        "quantity_n": f"CASE WHEN {_is_usage(kind)} THEN quantity_n ELSE 0 END",
+    }
+    return words, {
         "billed": billed,
-        "effective": _effective(cell, kind, billed),
-        # A public price of nothing for something that costs is no price.
-        "listed": f"CASE WHEN {is_usage} THEN CASE WHEN {billed} <> 0"
-        f" THEN NULLIF({listed}, 0) ELSE {listed} END"
-        f" WHEN {_commitment(cell, kind)} THEN 0 ELSE {billed} END",
-        "quantity": f"CASE WHEN {is_usage} THEN"
-        f" {cell.amount('lineItem/UsageAmount')} END",
+        "effective": _effective(row, row_kind, billed),
+        "listed": _listed(row, row_kind, billed),
+        "quantity": row.amount("lineItem/UsageAmount"),
+        "final": row.text("bill/InvoiceId"),
+        "ends": end,
     }
 
 
-def _period(cell: Cells) -> str:
-    return _month(cell.instant("bill/BillingPeriodStartDate"))
+def _split(row: Cells, key: Grouped, billed: str) -> str:
+    """Return why rows of split cost allocation are no lines: they repeat their parents'."""
+    parent = row.text("splitLineItem/ParentResourceId")
+    if parent == NO_TEXT:
+        return NO_TEXT
+    return key.of(
+        f"CASE WHEN {parent} IS NOT NULL AND COALESCE({billed}, 0) = 0"
+        " THEN 'split cost allocation' END"
+    )
 
 
-def _commitment(cell: Cells, kind: str) -> str:
+def _is_usage(kind: str) -> str:
+    return f"{kind} IN ('Usage', 'DiscountedUsage', 'SavingsPlanCoveredUsage')"
+
+
+def _listed(row: Cells, kind: str, billed: str) -> str:
+    """Return the list cost; a public price of nothing for what costs is no price."""
+    listed = row.amount("pricing/publicOnDemandCost", lenient=True)
+    return (
+        f"CASE WHEN {_is_usage(kind)} THEN CASE WHEN {billed} <> 0"
+        f" THEN NULLIF({listed}, 0) ELSE {listed} END"
+        f" WHEN {_commitment(row, kind)} THEN 0 ELSE {billed} END"
+    )
+
+
+def _commitment(row: Cells, kind: str) -> str:
     """Return the condition of rows that pay or take back commitments."""
-    reserved = cell.text("reservation/ReservationARN")
+    reserved = row.text("reservation/ReservationARN")
     return (
         f"({kind} IN ('RIFee', 'SavingsPlanNegation', 'SavingsPlanRecurringFee',"
         f" 'SavingsPlanUpfrontFee') OR ({kind} = 'Fee' AND {reserved} <> ''))"
     )
 
 
-def _effective(cell: Cells, kind: str, billed: str) -> str:
+def _effective(row: Cells, kind: str, billed: str) -> str:
     """Return the amortised cost: each record type has a column of its own.
 
     Fees count by what of them was not used, since usage carries the rest; what pays a
     commitment up front, or takes a covered cost back, is nothing.
     """
     plan, reserved = "savingsPlan/", "reservation/"
-    covered = cell.amount(
+    covered = row.amount(
         f"{plan}NetSavingsPlanEffectiveCost", f"{plan}SavingsPlanEffectiveCost"
     )
-    discounted = cell.amount(f"{reserved}NetEffectiveCost", f"{reserved}EffectiveCost")
+    discounted = row.amount(f"{reserved}NetEffectiveCost", f"{reserved}EffectiveCost")
     left = (
-        f"({cell.amount(f'{plan}TotalCommitmentToDate')}"
-        f" - {cell.amount(f'{plan}UsedCommitment')})"
+        f"({row.amount(f'{plan}TotalCommitmentToDate')}"
+        f" - {row.amount(f'{plan}UsedCommitment')})"
     )
     net, gross = (
-        cell.amount(f"lineItem/{name}")
-        for name in ("NetUnblendedCost", "UnblendedCost")
+        row.amount(f"lineItem/{name}") for name in ("NetUnblendedCost", "UnblendedCost")
     )
     # Commitments are told before discounts: what is left gets those of the fee.
-    unused_plan = f"""CASE WHEN {net} IS NULL OR {net} = {gross} OR {gross} = 0 THEN {left}
-      ELSE CAST(CAST({left} AS DOUBLE) * ({net} / {gross}) AS {AMOUNT}) END"""
+    share = f"CAST({net} AS DOUBLE) / CAST({gross} AS DOUBLE)"
+    unused_plan = f"""CASE WHEN {net} IS NULL OR {net} = {gross} OR {gross} = 0
+      THEN CAST({left} AS {AMOUNT})
+      ELSE CAST(CAST({left} AS DOUBLE) * ({share}) AS {AMOUNT}) END"""
     fee, recurring = (
-        cell.amount(f"{reserved}Net{name}", f"{reserved}{name}")
+        row.amount(f"{reserved}Net{name}", f"{reserved}{name}")
         for name in ("UnusedAmortizedUpfrontFeeForBillingPeriod", "UnusedRecurringFee")
     )
     # An empty half is no half; both empty are unknown.
     unused = f"CASE WHEN {fee} IS NULL THEN {recurring}"
-    unused += f" ELSE {fee} + COALESCE({recurring}, 0) END"
+    unused += f" ELSE CAST({fee} + COALESCE({recurring}, 0) AS {AMOUNT}) END"
     return f"""CASE {kind}
     WHEN 'SavingsPlanCoveredUsage' THEN {covered}
     WHEN 'DiscountedUsage' THEN {discounted}
     WHEN 'SavingsPlanRecurringFee' THEN {unused_plan}
     WHEN 'RIFee' THEN {unused}
-    ELSE CASE WHEN {_commitment(cell, kind)} THEN 0 ELSE {billed} END END"""
+    ELSE CASE WHEN {_commitment(row, kind)} THEN 0 ELSE {billed} END END"""

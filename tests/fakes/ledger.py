@@ -19,6 +19,7 @@ from billing.core.periods import Period
 from billing.core.prices import Price, PriceKey
 from billing.core.usage import UsageInterval
 from billing.ports import BillLedger, Freshness, ImportReport, LedgerUnit, StoredDay
+from billing.ports.charge_rows import ChargeCells, charge_of
 
 Key = tuple[Source, str, date]
 
@@ -80,6 +81,11 @@ class InMemoryLedger:
 
     def stage(self, import_id: int, charges: Sequence[Charge]) -> None:
         self.imports[import_id].staged += charges
+
+    def stage_rows(
+        self, import_id: int, rows: Sequence[ChargeCells], currency: str
+    ) -> None:
+        self.stage(import_id, [charge_of(cells, currency) for cells in rows])
 
     def staged_totals(self, import_id: int) -> Mapping[date, tuple[Money, Money]]:
         sums: dict[date, tuple[Money, Money]] = {}
