@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlmodel import Session
 
-import billing.ledger.tables_attribution  # noqa: F401 - so that its tables are known
 from billing.core.attribution import TagKeys
+from billing.core.claims import AttributionRules
+from billing.ledger.attribution import SqlAttribution
 from billing.ledger.charge_lines import SqlChargeLines
 from billing.ledger.fleet import SqlFleet
 from billing.ledger.prices import SqlPrices
@@ -15,15 +18,28 @@ from billing.ledger.staged_rows import SqlStagedRows
 
 
 class SqlLedger(
-    SqlStagedRows, SqlFleet, SqlPrices, SqlReader, SqlChargeLines, SqlProgress
+    SqlStagedRows,
+    SqlFleet,
+    SqlPrices,
+    SqlReader,
+    SqlChargeLines,
+    SqlProgress,
+    SqlAttribution,
 ):
     """Everything billing stores, within one session.
 
     Args:
         session: The unit's session.
         tag_keys: The tag keys that name job, team, owner and environment.
+        rules: What the configuration says of attribution; its keys are ``tag_keys``.
     """
 
-    def __init__(self, session: Session, tag_keys: TagKeys | None = None) -> None:
+    def __init__(
+        self,
+        session: Session,
+        tag_keys: TagKeys | None = None,
+        rules: AttributionRules | None = None,
+    ) -> None:
         self._session = session
         self._tag_keys = tag_keys or TagKeys()
+        self._rules = replace(rules or AttributionRules(), keys=self._tag_keys)

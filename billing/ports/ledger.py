@@ -21,6 +21,7 @@ from billing.core.prices import Price, PriceKey
 from billing.core.resources import Reservation
 from billing.core.usage import TagSpan, UsageInterval
 from billing.ports.cells import CostCellOfDay
+from billing.ports.attribution import AttributionLedger
 from billing.ports.charge_lines import ChargeLines
 from billing.ports.charge_rows import ChargeRows
 from billing.ports.progress import ProgressLedger
@@ -280,6 +281,7 @@ class BillLedger(
     CostReader,
     ChargeLines,
     ChargeRows,
+    AttributionLedger,
     ProgressLedger,
     Protocol,
 ):
