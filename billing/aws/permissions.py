@@ -14,6 +14,7 @@ from billing.aws import (
     inventory,
     metrics,
     objects,
+    organizations,
     prices,
     resources,
     session,
