@@ -33,6 +33,7 @@ PERMISSIONS_BY_ADAPTER: dict[str, tuple[str, ...]] = {
     "export_files": export_files.PERMISSIONS,
     "identity": identity.PERMISSIONS,
     "events": events.PERMISSIONS,
+    "organizations": organizations.PERMISSIONS,
 }
 
 #: Every action, sorted, each once.
