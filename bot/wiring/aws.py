@@ -60,8 +60,13 @@ class AwsParts:
         """Return the accounts to look in: configured ones, all, or the caller's."""
         configured = self.settings.config.aws.accounts
         if configured is None:
-            return tuple(organisation_accounts(self.clients))
+            return self.organisation.active
         return configured or (self.clients.caller_account(),)
+
+    @cached_property
+    def organisation(self) -> Organisation:
+        """Return the accounts of the organisation, and those left out of it."""
+        return read_organisation(self.clients)
 
     def costs(self) -> CostExplorerSource:
         """Return the bill."""
