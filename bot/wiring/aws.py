@@ -9,7 +9,7 @@ from pathlib import Path
 from billing.aws.commitments import CostExplorerCommitments
 from billing.aws.cost_explorer import CostExplorerSource
 from billing.aws.export_files import S3ExportFiles
-from billing.aws.identity import organisation_accounts
+from billing.aws.organizations import Organisation, read_organisation
 from billing.aws.inventory import Ec2FleetSource
 from billing.aws.metrics import CloudWatchMetricSource
 from billing.aws.objects import S3ObjectSource
