@@ -43,8 +43,9 @@ class AwsParts:
     def clients(self) -> AwsClients:
         """Return the clients; every billable request is counted before it leaves."""
         self.settings.check_clock(calls_aws=True, calls_slack=False)
+        aws = self.settings.config.aws
         return AwsClients(
-            role=self.settings.config.aws.assume_role, on_billable=self._count
+            role=aws.assume_role, payer=aws.payer, on_billable=self._count
         )
 
     def _count(self, operation: str, cost: Money) -> None:
