@@ -86,6 +86,7 @@ class AwsSection(_Section):
     assume_role: str = ""
     enforce_role: str = ""
     events: EventsSection = EventsSection()
+    payer: Account = ""
 
     @model_validator(mode="after")
     def _templates(self) -> Self:
