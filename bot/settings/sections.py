@@ -79,6 +79,8 @@ class AwsSection(_Section):
         regions: Empty: the profile's region.
         accounts: Ids; empty: only the caller's; None: all (from Organizations).
         assume_role / enforce_role: ARN templates with ``{account}``.
+        payer: The account that is asked for the bill, entered by ``assume_role``; "" is
+            the caller's own.
     """
 
     regions: tuple[str, ...] = ()
