@@ -6,7 +6,7 @@ end. A missing price gives no estimate, never $0. Pure; prices come in as values
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fractions import Fraction
@@ -77,12 +77,16 @@ class Extras:
         notes: What to know.
         on_demand: The organisation's own on-demand rate; None when nobody knows it.
         checkpoint_hours: How often the run saves its state; None: not said.
+        price_basis: Why the organisation's own price differs from the list.
+        more_ways: Further ways to run it, told after the ranked ones.
     """
 
     lines: tuple[EstimateLine, ...] = ()
     notes: tuple[Note, ...] = ()
     on_demand: Rate | None = None
     checkpoint_hours: Fraction | None = None
+    price_basis: str = ""
+    more_ways: Callable[[Basis], Iterable[Alternative]] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +143,7 @@ def estimate(
     more = extras or Extras()
     factors = (overheads or Overheads()).of(request)
     base = run_cost(rate, request.count, request.hours)
-    lines = (*_lines(request, price, rate, factors), *more.lines)
+    lines = (*_lines(request, price, rate, factors, more.price_basis), *more.lines)
     added = total((line.cost for line in more.lines), base.currency)
     expected = total((line.cost for line in lines), base.currency)
     basis = Basis(
@@ -156,7 +160,11 @@ def estimate(
         high=base.scaled(factors.high) + added,
         lines=lines, list_rate=price.rate, yours=rate,
         price_source=price.source, price_as_of=price.as_of,
-        alternatives=alternatives(basis, candidates), notes=more.notes,
+        alternatives=(
+            *alternatives(basis, candidates),
+            *(more.more_ways(basis) if more.more_ways else ()),
+        ),
+        notes=more.notes,
     )  # fmt: skip
 
 
@@ -170,7 +178,11 @@ def probability_interrupted(rate_per_day: float, days: float) -> float:
 
 
 def _lines(
-    request: EstimateRequest, price: Price, rate: Rate, factors: Overheads
+    request: EstimateRequest,
+    price: Price,
+    rate: Rate,
+    factors: Overheads,
+    price_basis: str = "",
 ) -> tuple[EstimateLine, ...]:
     compute = run_cost(price.rate, request.count, request.hours)
     base = run_cost(rate, request.count, request.hours)
@@ -183,19 +195,18 @@ def _lines(
         EstimateLine(
             name="your price",
             cost=base - compute,
-            basis=f"{rate} instead of {price.rate}",
+            basis=f"{rate} instead of {price.rate}"
+            f"{f', {price_basis}' if price_basis else ''}",
         ),
         EstimateLine(
-            name="as past runs went"
-            if factors.is_calibrated
-            else "synchronisation and idle",
+            name=factors.name,
             cost=idle,
-            basis=f"x {number(factors.idle_expected)} on compute, {factors.idle_basis}",
+            basis=f"x {float(factors.idle_expected):.4g} on compute, {factors.idle_basis}",
         ),
         EstimateLine(
             name="spot interruptions",
             cost=risk,
-            basis=f"x {number(factors.spot_risk)} for work done again"
+            basis=f"x {float(factors.spot_risk):.4g} for work done again"
             f"{f', {factors.spot_basis}' if is_spot else ''}",
         ),
     ]

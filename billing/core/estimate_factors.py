@@ -51,6 +51,7 @@ class Overheads:
         spot_risk_high: The same at the high end; None: ``spot_risk``.
         idle_basis / spot_basis: Where the factors come from.
         is_calibrated: They come from finished runs, spot restarts included.
+        name: What the line that they make is called.
     """
 
     idle_low: Fraction = Fraction(1)
@@ -61,6 +62,7 @@ class Overheads:
     idle_basis: str = RULE_OF_THUMB
     spot_basis: str = RULE_OF_THUMB
     is_calibrated: bool = False
+    name: str = "synchronisation and idle"
 
     @property
     def low(self) -> Fraction:

@@ -9,7 +9,10 @@ from enum import StrEnum
 from fractions import Fraction
 
 from billing.core.attribution import nearest
+from billing.core.break_even import Servers
+from billing.core.checkpoints_size import CheckpointPlan
 from billing.core.errors import GpucostError
+from billing.core.money import Rate
 from billing.core.prices import Purchase
 
 
@@ -28,11 +31,22 @@ class Terms:
         deadline: When it must be done; None when any time will do.
         is_interruptible: It can be taken back at any time and goes on from a checkpoint.
         stage: None when nobody said.
+        checkpoints: What it saves; None when nobody said.
+        quoted: Price of one instance and hour as AWS quoted it, for what has no list
+            price (capacity blocks, training plans).
+        per_year: How often it is run in a year; None when nobody said.
+        servers: Servers of one's own to compare with.
+        is_managed_compared: SageMaker and HyperPod are compared with.
     """
 
     deadline: datetime | None = None
     is_interruptible: bool = False
     stage: Stage | None = None
+    checkpoints: CheckpointPlan | None = None
+    quoted: Rate | None = None
+    per_year: int | None = None
+    servers: Servers | None = None
+    is_managed_compared: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,13 +22,11 @@ from billing.core.spot_advisor import spot_band
 
 #: A way to run that saves less than this is not worth a mention.
 LEAST_SAVING_PCT = 1
-#: Commitments: way to buy, its name, years, percent off on demand (rules of thumb;
+#: Commitments: name, years, percent off on demand (rules of thumb;
 #: an organisation's own rate, where known, stands in their place).
 COMMITMENTS = (
-    (Purchase.SAVINGS_PLAN, "savings plan, 1 year", 1, 40),
-    (Purchase.SAVINGS_PLAN, "savings plan, 3 years", 3, 50),
-    (Purchase.RESERVED, "reserved, 1 year", 1, 40),
-    (Purchase.RESERVED, "reserved, 3 years", 3, 50),
+    ("savings plan or reserved, 1 year", 1, 40),
+    ("savings plan or reserved, 3 years", 3, 50),
 )
 WARNING = "not said to be interruptible: AWS may take it back at two minutes' notice"
 
@@ -230,7 +228,7 @@ def _commitments(basis: Basis, on_demand: Rate) -> Iterator[Way]:
     factor = basis.overheads.of(
         replace(request, purchase=Purchase.SAVINGS_PLAN)
     ).expected
-    for _, what, years, off in COMMITMENTS:
+    for what, years, off in COMMITMENTS:
         rate = on_demand.scaled(Fraction(100 - off, 100))
         cost = basis.cost_of(rate, request.count, factor)
         if not is_cheaper(cost, basis.expected):

@@ -10,6 +10,7 @@ from billing.core.attribution import TagKeys
 from billing.core.claims import AttributionRules
 from billing.ledger.attribution import SqlAttribution
 from billing.ledger.charge_lines import SqlChargeLines
+from billing.ledger.estimates import SqlEstimates
 from billing.ledger.fleet import SqlFleet
 from billing.ledger.prices import SqlPrices
 from billing.ledger.progress import SqlProgress
@@ -25,6 +26,7 @@ class SqlLedger(
     SqlChargeLines,
     SqlProgress,
     SqlAttribution,
+    SqlEstimates,
 ):
     """Everything billing stores, within one session.
 

@@ -10,7 +10,13 @@ from collections.abc import Mapping
 #: Options without a value.
 FLAGS = frozenset({"interruptible"})
 #: Options with a value, as on the command line.
-VALUES = frozenset({"deadline", "stage"})
+VALUES = frozenset(
+    {
+        *("deadline", "stage", "compare", "on-premises", "retrain-per-year"),
+        *("model-params", "bytes-per-param", "optimizer", "checkpoint-every", "keep"),
+        "quoted-price",
+    }
+)
 #: Words that need no option sign -> the option they stand for.
 WORDS = {
     "interruptible": "interruptible",

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
-from billing.core.errors import GpucostError
 from billing.core.estimate_request import (
     EstimateRequest,
     Stage,
@@ -19,44 +18,23 @@ from billing.core.estimate_request import (
 from billing.core.gpus import gpu_types_known
 from billing.core.periods import start_of
 from billing.core.prices import Purchase
+from bot.use_cases.estimate_options import (
+    COMPARED,
+    MANAGED,
+    ON_PREMISES,
+    BadPlanError,
+    PlanTexts,
+    Reading,
+    read_checkpoints,
+    read_per_year,
+    read_rate,
+    read_servers,
+)
 
 COUNT_MAX = 100_000
 HOURS_MAX = 24 * 366 * 3
 EXPONENT_MAX = 12
 _DAY = "2026-12-05"
-
-T = TypeVar("T")
-
-
-class BadPlanError(GpucostError, ValueError):
-    """A planned run has parts that cannot be estimated; the message names each."""
-
-    code = "bad_plan"
-    exit_code = 2
-
-    def __init__(self, message: str, suggestions: Sequence[str] = ()) -> None:
-        super().__init__(message)
-        self.suggestions = tuple(suggestions)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlanTexts:
-    """A planned run as typed; "" where nothing was said.
-
-    Attributes:
-        deadline: A UTC day, whose first instant is meant, or an instant.
-    """
-
-    instance_type: str
-    count: int
-    hours: str
-    region: str
-    purchase: str = Purchase.ON_DEMAND.value
-    job: str = ""
-    is_time_limit: bool = False
-    deadline: str = ""
-    is_interruptible: bool = False
-    stage: str = ""
 
 
 def with_options(texts: PlanTexts, options: Iterable[tuple[str, str]]) -> PlanTexts:
@@ -67,27 +45,6 @@ def with_options(texts: PlanTexts, options: Iterable[tuple[str, str]]) -> PlanTe
         key.replace("-", "_"): value for key, value in given.items() if key not in flags
     }
     return replace(texts, is_interruptible=bool(flags), **values)
-
-
-class Reading:
-    """Collects what is wrong while texts are read."""
-
-    def __init__(self) -> None:
-        self.problems: list[str] = []
-        self.suggestions: list[str] = []
-
-    def of(self, read: Callable[[str], T], text: str, default: T) -> T:
-        """Read a text; what is wrong with it is kept, and the default stands in."""
-        try:
-            return read(text)
-        except BadPlanError as error:
-            self.problems.append(str(error))
-            return default
-
-    def finish(self) -> None:
-        """Raise with everything that was wrong, if anything was."""
-        if self.problems:
-            raise BadPlanError("\n".join(self.problems), self.suggestions)
 
 
 def read_plan(texts: PlanTexts, now: datetime | None = None) -> EstimateRequest:
@@ -113,13 +70,7 @@ def read_plan(texts: PlanTexts, now: datetime | None = None) -> EstimateRequest:
         purchase=reading.of(_purchase, texts.purchase, Purchase.ON_DEMAND),
         job=texts.job,
         is_time_limit=texts.is_time_limit,
-        terms=Terms(
-            deadline=reading.of(
-                lambda text: _deadline(text, now), texts.deadline, None
-            ),
-            is_interruptible=texts.is_interruptible,
-            stage=reading.of(_stage, texts.stage, None),
-        ),
+        terms=_terms(texts, reading, now),
     )
     if reading.problems and plan.instance_type not in gpu_types_known():
         # Told with the rest; alone it is told when it is estimated.
@@ -128,6 +79,26 @@ def read_plan(texts: PlanTexts, now: datetime | None = None) -> EstimateRequest:
         reading.suggestions += found.suggestions
     reading.finish()
     return plan
+
+
+def _terms(texts: PlanTexts, reading: Reading, now: datetime | None) -> Terms:
+    compared = [name for name in texts.compare.replace(",", " ").split() if name]
+    strange = [name for name in compared if name not in COMPARED]
+    if strange:
+        reading.problems.append(
+            f"compare must be {' or '.join(COMPARED)}, got {strange[0]!r}"
+        )
+    wants_own = ON_PREMISES in compared or bool(texts.on_premises)
+    return Terms(
+        deadline=reading.of(lambda text: _deadline(text, now), texts.deadline, None),
+        is_interruptible=texts.is_interruptible,
+        stage=reading.of(_stage, texts.stage, None),
+        checkpoints=read_checkpoints(texts, reading),
+        quoted=reading.of(read_rate, texts.quoted_price, None),
+        per_year=reading.of(read_per_year, texts.retrain_per_year, None),
+        servers=read_servers(texts.on_premises, reading) if wants_own else None,
+        is_managed_compared=MANAGED in compared,
+    )
 
 
 def _purchase(text: str) -> Purchase:

@@ -46,6 +46,7 @@ from bot.wiring.people import (
     slack_directory,
     speaker_email,
 )
+from bot.wiring.remembered import keep_estimate
 from policies.core.approvals import (
     ApprovalRequest,
     ApprovalRule,
@@ -130,7 +131,10 @@ class ApprovalDesk:
             plan=plan, estimate=estimate, requester=requester.person_id,
             caller=caller, reason=reason,
         )  # fmt: skip
+        asked_at = self.now()
         filed = self._file(ask, rule, owner)
+        if estimate is not None and filed.created_at >= asked_at:
+            keep_estimate(self.store, estimate, asked_at, request_id=filed.request_id)
         self._warn_of_deadlock(filed)
         return filed
 

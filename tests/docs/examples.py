@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 #: The pages whose sessions are run; each begins with an empty database.
 PAGES = tuple(
-    ROOT / "docs" / f"{name}.md" for name in ("commands", "approvals", "exports", "http")
+    ROOT / "docs" / f"{name}.md"
+    for name in ("commands", "approvals", "exports", "http", "estimate")
 )
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LEFT_OUT = "…"

@@ -92,15 +92,14 @@ def test_production_is_offered_commitments_and_an_experiment_is_not() -> None:
     production = [one.what for one in ways(plan(stage=Stage.PRODUCTION)).alternatives]
     experiment = [one.what for one in ways(plan(stage=Stage.EXPERIMENT)).alternatives]
 
-    assert "savings plan, 1 year" in production
-    assert "reserved, 3 years" in production
-    assert production.index("us-west-2") < production.index("savings plan, 1 year")
+    bound = "savings plan or reserved, 1 year"
+    assert production.index("us-west-2") < production.index(bound)
     assert not [what for what in experiment if "year" in what]
 
 
 def test_a_commitment_says_what_is_owed_and_when_it_pays() -> None:
     found = ways(plan(stage=Stage.PRODUCTION)).alternatives
-    why = next(one.why for one in found if one.what == "savings plan, 1 year")
+    why = next(one.why for one in found if one.what.endswith("1 year"))
 
     assert "$16,536,637.44 is owed over the term" in why
     assert "pays above 60 % use" in why

@@ -1,0 +1,59 @@
+"""The tables of estimates and of the runs that judge them. Rows only."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import Index
+from sqlmodel import Field
+
+from billing.ledger.columns import Row, instant, nanos, serial
+
+
+class EstimateRow(Row, table=True):
+    """One estimate as it was answered; never changed afterwards.
+
+    Attributes:
+        hours: Planned hours as an exact fraction, such as ``72`` or ``1/3``.
+        base: Quote at the organisation's own price.
+        request_id: Approval request it was made for; "" for none.
+    """
+
+    __tablename__ = "estimate"
+    __table_args__ = (Index(None, "job"),)
+
+    estimate_id: int | None = serial()
+    made_at: datetime = instant()
+    job: str = ""
+    request_id: str = ""
+    instance_type: str
+    count: int
+    hours: str
+    purchase: str
+    region: str
+    currency: str
+    base: int = nanos()
+    low: int = nanos()
+    expected: int = nanos()
+    high: int = nanos()
+
+
+class FinishedRunRow(Row, table=True):
+    """A job that is over and billed to its end, and what it cost before credits.
+
+    Attributes:
+        hours: From its first start to its last end, as an exact fraction.
+    """
+
+    __tablename__ = "finished_run"
+    __table_args__ = (Index(None, "finished_at"),)
+
+    job: str = Field(primary_key=True)
+    instance_type: str
+    count: int
+    hours: str
+    currency: str
+    cost: int = nanos()
+    started_at: datetime = instant()
+    finished_at: datetime = instant()
+    read_at: datetime = instant()
