@@ -25,8 +25,10 @@ from billing.aws.ce_calls import COST_AND_USAGE, SOURCE, cost_pages, require_day
 from billing.aws.ce_queries import MetricNames, control
 from billing.aws.session import AwsClients
 from billing.core.charges import DayControl
+from billing.core.money import MixedCurrencyError
 from billing.core.periods import days_between
 from billing.ports import IncompleteAnswerError
+from billing.ports.currency import ForeignCurrencyError
 
 #: Two answers that differ by less are equal: half a cent, in nano-units.
 TOLERANCE_NANOS = 5_000_000
@@ -71,9 +73,17 @@ class _Reading:
         for day, result in periods_of(answer):
             self.estimated[day] = bool(result["Estimated"])
             for (account,), metrics in groups_of(result, 1):
-                cell = self._cell(metrics)
+                cell = self._cell_of(account, metrics)
                 self.cells.setdefault(account, {})[day] = cell
                 self.by_account.add(day, cell.billed, cell.effective)
+
+    def _cell_of(self, account: str, metrics: Amounts) -> _Cell:
+        try:
+            return self._cell(metrics)
+        except MixedCurrencyError as error:
+            raise ForeignCurrencyError(
+                SOURCE, [account], found=error.right, known=error.left
+            ) from error
 
     def _cell(self, metrics: Amounts) -> _Cell:
         return _Cell(

@@ -1,4 +1,4 @@
-"""Who the credentials belong to, which accounts exist, and what may not be read.
+"""Who the credentials belong to, and what may not be read.
 
 For `doctor` and the start of a run. Must not know how the answers are shown. Permission
 is tried with calls that cost nothing or, where AWS has none, are named as untested.
@@ -12,23 +12,14 @@ from datetime import datetime
 from typing import Any
 
 from billing.aws import inventory, metrics, prices
-from billing.aws.calls import Call, Place, ask, pages, whole
+from billing.aws.calls import Call, Place, ask
 from billing.aws.ce_calls import LIST_TAGS
 from billing.aws.failures import DENIED
 from billing.aws.session import CALLER, AwsClients, clock_skew_s
 from billing.ports import SourceUnavailableError
 
 SOURCE = "identity"
-LIST_ACCOUNTS = Call(
-    source=SOURCE,
-    method="list_accounts",
-    permission="organizations:ListAccounts",
-    required=("Accounts",),
-    page_in="NextToken",
-    page_out="NextToken",
-)
-PERMISSIONS = (CALLER.permission, LIST_ACCOUNTS.permission)
-_ACTIVE = "ACTIVE"
+PERMISSIONS = (CALLER.permission,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,18 +72,6 @@ def read_caller(clients: AwsClients, system_now: datetime) -> Caller:
         arn=answer["Arn"],
         skew_s=clock_skew_s(answer, system_now),
     )
-
-
-def organisation_accounts(clients: AwsClients) -> list[str]:
-    """Return the active accounts of the organisation, sorted; zeros are kept."""
-    client = clients.client("organizations")
-    found = []
-    for answer in pages(client, LIST_ACCOUNTS, {}):
-        with whole(LIST_ACCOUNTS):
-            found += [
-                one["Id"] for one in answer["Accounts"] if one["Status"] == _ACTIVE
-            ]
-    return sorted(found)
 
 
 def try_permissions(clients: AwsClients, account: str, region: str) -> list[Trial]:

@@ -41,6 +41,9 @@ CONFIG = Config(
     user_agent_extra="gpucost",
 )
 
+#: A member account's Cost Explorer tells of that account alone.
+OF_THE_PAYER = frozenset({"ce", "organizations"})
+
 CALLER = Call(
     source="sts",
     method="get_caller_identity",
@@ -58,6 +61,8 @@ class AwsClients:
             the environment.
         role: Template such as ``arn:aws:iam::{account}:role/gpucost-read`` for other
             accounts than the caller's; "" when only the caller's can be read.
+        payer: The account that is asked for the bill and for the organisation's
+            accounts; "" is the caller's.
         on_billable: Called before each request that AWS charges for.
         is_role_everywhere: The role is taken in the caller's own account too.
     """
@@ -67,12 +72,14 @@ class AwsClients:
         core: botocore_session.Session | None = None,
         *,
         role: str = "",
+        payer: str = "",
         on_billable: BillableHook = ignore,
         is_role_everywhere: bool = False,
     ) -> None:
         self._core = core or botocore_session.Session()
         self._base = boto3.Session(botocore_session=self._core)
         self._role = role
+        self._payer = payer
         self._is_role_everywhere = is_role_everywhere
         self._tally = Tally(on_billable)
         self._lock = RLock()
@@ -98,7 +105,12 @@ class AwsClients:
             return self._caller
 
     def client(self, service: str, *, account: str = "", region: str = "") -> Any:
-        """Return the client of a service in an account ("" is the caller's)."""
+        """Return the client of a service in an account ("" is the caller's).
+
+        What only the payer's account knows is asked there, where one is named.
+        """
+        if not account and service in OF_THE_PAYER:
+            account = self._payer
         key = (service, account, region or self.default_region)
         with self._lock:
             if key not in self._clients:

@@ -13,7 +13,6 @@ from datetime import date, datetime
 from billing.core.charges import DayControl, Source
 from billing.core.errors import GpucostError
 from billing.core.fleet import ScopeFailure
-from billing.core.money import MixedCurrencyError
 from billing.core.periods import days_between
 from billing.ingest.complete import advance_billed_through
 from billing.ingest.exported import export_differences, without_exported
@@ -39,6 +38,7 @@ from billing.ports import (
     StoredDay,
     TagKeyStatus,
 )
+from billing.ports.currency import ForeignCurrencyError
 
 #: How often days that moved while they were read are read again.
 AGAIN_MAX = 2
@@ -152,7 +152,10 @@ class _Import:
         found = self.source.controls(self.since, self.until)
         seen = self.source.currency
         if self.currency and seen and seen != self.currency:
-            raise MixedCurrencyError(self.currency, seen)
+            accounts = {one.account for one in found if one.billed.nanos}
+            raise ForeignCurrencyError(
+                SOURCE.value, accounts, found=seen, known=self.currency
+            )
         self.notes = export_differences(found, self.exported)
         return by_account(without_exported(found, self.exported))
 

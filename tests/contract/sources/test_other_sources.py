@@ -8,12 +8,12 @@ import pytest
 
 from billing.aws.commitments import CostExplorerCommitments
 from billing.aws.identity import (
-    organisation_accounts,
     read_caller,
     try_payer_permissions,
     try_permissions,
 )
 from billing.aws.objects import S3ObjectSource
+from billing.aws.organizations import read_organisation
 from billing.aws.permissions import READ_PERMISSIONS
 from billing.aws.session import AwsClients
 from billing.ports import CommitmentFacts, SourceUnavailableError, StoredObject
@@ -158,7 +158,7 @@ def test_the_caller_and_the_clock_of_aws_are_told(aws: Aws) -> None:
 def test_active_accounts_of_the_organisation_keep_their_zeros(aws: Aws) -> None:
     aws.serve(accounts=[Account(id=MEMBER), Account(id="1" * 12, status="SUSPENDED")])
 
-    assert organisation_accounts(aws.clients()) == [MEMBER, PAYER]
+    assert read_organisation(aws.clients()).active == (MEMBER, PAYER)
 
 
 def test_another_account_is_read_through_its_role_and_the_own_without(aws: Aws) -> None:

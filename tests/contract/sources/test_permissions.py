@@ -11,7 +11,6 @@ from billing.aws.commitments import CostExplorerCommitments
 from billing.aws.events import SqsEventQueue
 from billing.aws.export_files import S3ExportFiles
 from billing.aws.identity import (
-    organisation_accounts,
     read_caller,
     try_payer_permissions,
     try_permissions,
@@ -19,6 +18,7 @@ from billing.aws.identity import (
 from billing.aws.inventory import Ec2FleetSource
 from billing.aws.metrics import CloudWatchMetricSource
 from billing.aws.objects import S3ObjectSource
+from billing.aws.organizations import read_organisation
 from billing.aws.prices import AwsPriceSource
 from billing.aws.resources import AwsFleetSource, AwsResources
 from billing.core.periods import Period
@@ -69,7 +69,7 @@ def call_everything(aws: Aws) -> None:
     queue.delete(queue.receive())
     queue.state()
     read_caller(clients, NOW)
-    organisation_accounts(clients)
+    read_organisation(clients)
     try_permissions(clients, PAYER, "us-east-1")
     try_payer_permissions(clients)
 
