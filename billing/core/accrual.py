@@ -17,6 +17,10 @@ from datetime import date, datetime, timedelta
 from billing.core.attribution import TagKeys, job_spans, normalise_job, split_by_job
 from billing.core.charges import CostCategory
 from billing.core.claims import Claims
+from billing.core.exact_time import billed_share as _billed_share
+from billing.core.exact_time import cost_of as _cost
+from billing.core.exact_time import days_of as _days
+from billing.core.exact_time import micros as _micros
 from billing.core.fleet import Lifecycle
 from billing.core.holdings import WHOLE, Between, between, shares_of
 from billing.core.money import Money, Rate
@@ -166,7 +170,8 @@ def _add(
     holders: _Holders,
     claims: Claims | None,
 ) -> None:
-    if claims is not None and claims.concern(interval):
+    is_bound = bucket_of(interval.kind) != ""
+    if claims is not None and not is_bound and claims.concern(interval):
         for key, part, held in shares_of(interval, period, claims):
             tally.add(interval, key, part, held)
         return
@@ -243,7 +248,8 @@ class _Tally:
 
     def __init__(self, prices: Prices) -> None:
         self._prices = prices
-        self._series: dict[PriceKey, list[tuple[int, Rate]]] = {}
+        self._series: dict[int, tuple[PriceKey, list[tuple[int, Rate]]]] = {}
+        self._bounds: dict[datetime, int] = {}
         self._cells: dict[_Cell, list[int]] = {}
         self._unknown: dict[tuple[str, PriceKey], set[str]] = {}
         self.free: set[str] = set()
@@ -252,7 +258,7 @@ class _Tally:
         self, interval: UsageInterval, job: str, part: Period, held: Between = WHOLE
     ) -> None:
         """Add one part of an interval that belongs to one job, or a share of it."""
-        start, end = _micros(part.start), _micros(part.end)
+        start, end = self._bound(part.start), self._bound(part.end)
         began = _micros(interval.started_at)
         share, whole = _billed_share(interval)
         for number, (key, units) in enumerate(quantities(interval)):
@@ -321,6 +327,13 @@ class _Tally:
         sums[0] += nanos
         sums[1] += running
 
+    def _bound(self, instant: datetime) -> int:
+        """Return an instant that many parts have in common, in microseconds."""
+        found = self._bounds.get(instant)
+        if found is None:
+            found = self._bounds[instant] = _micros(instant)
+        return found
+
     def _miss(self, job: str, key: PriceKey, interval: UsageInterval) -> None:
         self._unknown.setdefault((job, key), set()).add(interval.resource_id)
 
@@ -328,21 +341,15 @@ class _Tally:
         self, key: PriceKey, start: int, end: int
     ) -> Iterable[tuple[int, int, int, Rate | None]]:
         """Return ``(since when the price holds, start, end, rate)``; None is unknown."""
-        series = self._series.get(key)
-        if series is None:
-            series = self._series[key] = price_series(self._prices.get(key, ()))
+        # Equal keys are mostly one object; comparing their fields takes longer.
+        known = self._series.get(id(key))
+        if known is None:
+            known = key, price_series(self._prices.get(key, ()))
+            self._series[id(key)] = known  # Keeps the key, so its id stays its own.
+        series = known[1]
         if len(series) == 1 and series[0][0] <= start:
             return ((series[0][0], start, end, series[0][1]),)
         return rates_of(series, start, end)
-
-
-def _billed_share(interval: UsageInterval) -> tuple[int, int]:
-    """Return which share of an interval AWS bills, as a numerator and a denominator."""
-    if interval.billed_s is None or interval.ended_at is None:
-        return 1, 1
-    ran = (interval.ended_at - interval.started_at) // _MICROSECOND
-    billed = interval.billed_s * (timedelta(seconds=1) // _MICROSECOND)
-    return (billed, ran) if ran > 0 else (1, 1)
 
 
 def _cell(interval: UsageInterval, job: str, day: int, currency: str) -> _Cell:
@@ -371,30 +378,3 @@ def _key_of(cell: _Cell) -> CellKey:
         currency=currency,
         kind=kind,
     )
-
-
-def _days(start: int, end: int) -> list[tuple[int, int, int]]:
-    """Return ``(day number, start, end)`` of the parts of a span by UTC day."""
-    parts = []
-    while start < end:
-        day = start // _DAY
-        stop = min(end, (day + 1) * _DAY)
-        parts.append((day, start, stop))
-        start = stop
-    return parts
-
-
-def _cost(nanos_per_hour: int, micros: int, whole: int = 1) -> int:
-    """Return the cost of a length of time, rounded half-even to a nano-unit.
-
-    ``whole`` divides it: the rate was multiplied by so many parts of the whole.
-    """
-    divisor = _HOUR * whole
-    quotient, rest = divmod(nanos_per_hour * micros, divisor)
-    if 2 * rest > divisor or (2 * rest == divisor and quotient % 2):
-        quotient += 1
-    return quotient
-
-
-def _micros(instant: datetime) -> int:
-    return (instant - _EPOCH) // _MICROSECOND
