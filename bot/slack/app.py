@@ -21,6 +21,7 @@ from bot.slack.work import Work
 from bot.views.approval import APPROVE, DENY
 from bot.views.asked import MORE, REFRESH, SHARE, WHY
 from bot.views.errors import busy
+from bot.views.untagged import CONFIRM, UNDO
 
 COMMAND = "/gpucost"
 
@@ -39,6 +40,8 @@ BOT_SCOPES = (
     "users:read",
     "users:read.email",
 )
+#: Buttons of answers, which carry the command that they ask.
+_ASKING = (SHARE, REFRESH, WHY, MORE, CONFIRM, UNDO)
 BOT_EVENTS = ("app_mention", "message.im")
 
 
@@ -117,7 +120,7 @@ def _register_clicks(app: App, listeners: Listeners, *, work: Work) -> None:
 
 
 def _register_answer_clicks(app: App, listeners: Listeners, *, work: Work) -> None:
-    @app.action(re.compile(f"^(?:{SHARE}|{REFRESH}|{WHY}|{MORE})$"))
+    @app.action(re.compile(f"^(?:{'|'.join(_ASKING)})$"))
     def on_answer_click(
         ack: Any, body: dict[str, Any], action: dict[str, Any]
     ) -> BoltResponse | None:

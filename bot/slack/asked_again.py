@@ -14,7 +14,7 @@ from bot.ports import Message, OutboxMessage, SlackFailedError
 from bot.slack.answering import payload_of
 from bot.slack.canonical import SHAREABLE, canonical_text
 from bot.slack.client import call
-from bot.slack.grammar import Question, read_question
+from bot.slack.grammar import CONFIRM, UNDO, Question, read_question
 from bot.slack.handlers import Ask, Asker, Handlers, Home, Refused
 from bot.slack.origin import Body, is_home
 from bot.slack.words import unescape
@@ -29,6 +29,8 @@ from bot.views.asked import (
 )
 from bot.views.errors import not_available, note, stranger
 from bot.views.limits import VALUE_CHARS_MAX
+from bot.views.untagged import CONFIRM as GIVE
+from bot.views.untagged import UNDO as TAKE_BACK
 
 NOT_MINE = "This button is not one of mine: nothing was done."
 DIRECT = "answers are shared in channels, not in direct messages"
@@ -36,6 +38,12 @@ FOREIGN = "people of another organisation are in this channel, or invited to it"
 ARCHIVED = "this channel is archived"
 NOT_MEMBER = "I am not in this conversation. Invite me, ask again and press Share"
 AGAIN = "this answer was shared before. Ask again to share newer figures"
+#: What each button may ask: to give cost to a job is no question.
+_VERBS = {
+    **dict.fromkeys((SHARE, REFRESH, WHY, MORE), SHAREABLE),
+    GIVE: frozenset({CONFIRM}),
+    TAKE_BACK: frozenset({UNDO}),
+}
 #: What Slack says of conversations that the bot cannot see.
 _UNSEEN = frozenset({"channel_not_found", "missing_scope", "not_in_channel"})
 
@@ -90,10 +98,11 @@ class AskedAgain:
         """Read what a button asks; None when no button of ours says so."""
         text = str(action.get("value") or "")
         now = self.handlers.now()
-        if action.get("action_id") not in {SHARE, REFRESH, WHY, MORE}:
+        verbs = _VERBS.get(str(action.get("action_id") or ""))
+        if verbs is None:
             return None
         question = read_question(text, now) if len(text) <= VALUE_CHARS_MAX else None
-        if not isinstance(question, Question) or question.verb not in SHAREABLE:
+        if not isinstance(question, Question) or question.verb not in verbs:
             return None
         container = body.get("container") or {}
         # The answer that was pressed: pressing it twice shares it once.

@@ -12,7 +12,7 @@ from datetime import datetime
 from fractions import Fraction
 
 from billing.core.periods import DAY
-from bot.slack.grammar import Question, Run, read_question
+from bot.slack.grammar import CONFIRM, UNDO, Question, Run, read_question
 from bot.slack.windows import Window
 from bot.views.text import entities
 
@@ -25,9 +25,13 @@ SHAREABLE = frozenset(
 )
 
 
+#: What a button may carry besides; only its own buttons ask it.
+CARRIED = SHAREABLE | {CONFIRM, UNDO}
+
+
 def canonical_text(question: Question, now: datetime) -> str:
     """Return the command text that asks `question` again; "" when none does."""
-    if question.verb not in SHAREABLE:
+    if question.verb not in CARRIED:
         return ""
     for words in _forms(question):
         text = " ".join(word for word in words if word)
@@ -68,6 +72,9 @@ def _forms(question: Question) -> Iterator[list[str]]:
     target, window = _quoted(question.target), _window(question.window)
     if question.verb == "estimate" and question.run is not None:
         yield ["estimate", *_run(question.run)]
+    elif question.verb in {CONFIRM, UNDO}:
+        job = f"--job={_quoted(question.job)}" if question.job else ""
+        yield [question.verb, target, job, *_options(question.window)]
     elif question.verb == "cost":
         yield [target, window]
         yield ["cost", target, window]
@@ -84,6 +91,13 @@ def _window(window: Window | None) -> str:
     if window.until is None:
         return f"since {window.since}"
     return f"{window.since}..{window.until - DAY}"
+
+
+def _options(window: Window | None) -> list[str]:
+    if window is None:
+        return []
+    until = [f"--until={window.until}"] if window.until else []
+    return [f"--since={window.since}", *until]
 
 
 def _run(run: Run) -> list[str]:

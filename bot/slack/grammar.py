@@ -42,6 +42,8 @@ PAGE_MAX = 1000
 _OPTIONS = {
     "cost": {"since", "until"},
     "lines": {"since", "until", "page"},
+    "confirm": {"since", "until", "job"},
+    "undo": set(),
     "estimate": {
         *("instance-type", "count", "hours", "purchase", "region", "job", "name"),
         *("time-limit", "reason"),
@@ -207,8 +209,9 @@ def _untagged(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQ
     said = rest[0].lower() if rest else ""
     if said not in {"confirm", "undo"}:
         return _lines("untagged", "", rest, words, now)
-    known = {"job"} if said == "confirm" else set()
-    problems = list(_unknown_options(words, known))
+    known = "confirm" if said == "confirm" else "undo"
+    window, wrong, _ = _window((), words, now, options=known)
+    problems = list(wrong)
     job = words.options.get("job", "").strip()
     if len(rest) != 2:  # noqa: PLR2004 - the word and the item
         problems.append(f"say which item of `untagged`: untagged {said} ITEM")
@@ -217,7 +220,7 @@ def _untagged(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQ
     if problems:
         return BadQuestion(problems=tuple(problems))
     verb = CONFIRM if said == "confirm" else UNDO
-    return Question(verb=verb, target=rest[1], job=job)
+    return Question(verb=verb, target=rest[1], job=job, window=window)
 
 
 def _budget(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:

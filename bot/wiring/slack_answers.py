@@ -46,11 +46,6 @@ from policies.core.approvals import ApprovalRequest, Person, RequestState
 
 log = structlog.get_logger()
 
-_KINDS = {
-    "idle": "idle",
-    "coverage": "commitment-coverage",
-    "checkpoints": "checkpoint-retention",
-}
 NOT_ADMIN = "Only the admins of gpucost may do this."
 GUEST = "Guests may not ask about cost here."
 
@@ -73,9 +68,6 @@ class SlackAnswers:
             "request": self.request,
             "approvals": self.approvals,
             "digest": self.digest,
-            "idle": self.findings,
-            "coverage": self.findings,
-            "checkpoints": self.findings,
             "pause": self.pause,
             "resume": self.resume,
             **ExplainAnswers(self.application, self.directory).answers(),
@@ -150,22 +142,6 @@ class SlackAnswers:
             since = window.since
         answer = self.application.digest_of(DigestScope(since=since))
         return digest(answer, people={}, now=ask.now)
-
-    def findings(self, ask: Ask) -> tuple[Message, ...]:
-        """Show what one kind of policy last found."""
-        kind = _KINDS[ask.question.verb]
-        with self.application.store.read() as unit:
-            judged = unit.slots.last_done("policies")
-            found = [
-                one.finding
-                for one in unit.journal.open_findings()
-                if one.finding.kind == kind
-            ]
-        if judged is None:
-            return (
-                note("Policies were not evaluated yet; ask again in a few minutes."),
-            )
-        return (status.findings_list(kind, found, (), as_of=judged, now=ask.now),)
 
     # ---------------------------------------------------------------- approvals
 
