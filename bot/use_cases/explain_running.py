@@ -60,6 +60,7 @@ def running_time(read: Gathered, figure: Figure, *, keys: TagKeys) -> list[Runni
     spans: dict[str, list[TagSpan]] = {}
     for span in read.tags:
         spans.setdefault(span.resource_id, []).append(span)
+    claims = read.ledger.claims(read.intervals, read.tags, read.period)
     alike: dict[tuple[object, ...], list[Member]] = {}
     for one in read.intervals:
         accrued = accrue(
@@ -70,6 +71,7 @@ def running_time(read: Gathered, figure: Figure, *, keys: TagKeys) -> list[Runni
             now=read.now,
             keys=keys,
             billed_through=read.through,
+            claims=claims,
         )
         for job in {cell.key.job for cell in accrued.cells if cell.key in counted}:
             cells = tuple(

@@ -144,6 +144,7 @@ def gather(
         now=now,
         keys=keys,
         billed_through=through,
+        claims=ledger.claims(counted, tags, period),
     )
     teams = {} if job else ledger.job_teams(_jobs_in(accrued))
     return Gathered(
@@ -341,4 +342,5 @@ def _job_key(job: str) -> str:
 
 
 def _team_key(read: Gathered, job: str) -> str:
-    return read.teams.get(job, "") if job else _job_key(job)
+    is_job = job != "" and not job.startswith(BUCKET_PREFIX)
+    return read.teams.get(job, "") if is_job else _job_key(job)

@@ -201,7 +201,8 @@ def _accrued(
 ) -> Accrued:
     ids = {one.resource_id for one in intervals} | {one.parent_id for one in intervals}
     tags = ledger.tags(sorted(ids - {""}), keys=keys.job)
-    return accrue(intervals, tags, prices, period, now=now, keys=keys)
+    claims = ledger.claims(intervals, tags, period)
+    return accrue(intervals, tags, prices, period, now=now, keys=keys, claims=claims)
 
 
 def prices_then(
