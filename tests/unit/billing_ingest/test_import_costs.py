@@ -326,6 +326,10 @@ def test_another_currency_is_refused(store: InMemoryLedgerStore) -> None:  # C05
     result = run(source, store)
 
     assert [one.code for one in result.errors] == ["mixed_currency"]
+    assert (
+        f"the bill of account {ACCOUNT} is in CNY, and the ledger holds USD"
+        in result.errors[0].message
+    )
     assert billed(store) == {day("2026-11-01"): usd("100")}
 
 
