@@ -33,6 +33,7 @@ def doctor_checks(application: Application) -> Sequence[Check]:
     groups: Sequence[tuple[str, Callable[[Application], Sequence[Check]]]] = (
         ("database", _database),
         ("AWS", _aws),
+        ("accounts", _accounts),
         ("tags", _tags),
         ("Slack", _slack),
         ("policies", _policies),
