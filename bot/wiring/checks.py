@@ -231,6 +231,12 @@ def _exports(application: Application) -> Sequence[Check]:
     return export_checks(application.settings, application.aws.export_files)
 
 
+def _accounts(application: Application) -> Sequence[Check]:
+    from bot.wiring.accounts import account_checks  # noqa: PLC0415 - one check's own
+
+    return account_checks(application)
+
+
 def _events(application: Application) -> Sequence[Check]:
     from bot.wiring.events import event_checks  # noqa: PLC0415 - one check's own
 
