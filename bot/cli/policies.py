@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from bot.cli import policy_checks
 from bot.cli.options import ConfigOption
 from bot.cli.output import FAILED, USAGE, Format, FormatOption, emit, errors_told, fail
 
@@ -18,6 +19,7 @@ policy = typer.Typer(
 
 def register(app: typer.Typer) -> None:
     """Add this family to the command line."""
+    policy_checks.register(policy)
     app.add_typer(policy, name="policy")
 
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from policies.core.casebook import Casebook
 from policies.core.catalogue import KINDS, Policy, json_schema
 from policies.load.errors import LoadError, located, nearest, problems_of
 from policies.load.files import read_file, yaml_files
@@ -48,6 +49,22 @@ def load_text(
     loading = _Loading()
     loading.take(text, file)
     return loading.result()
+
+
+def load_casebooks(
+    paths: Iterable[Path | str],
+) -> tuple[tuple[tuple[str, Casebook], ...], tuple[LoadError, ...]]:
+    """Load the files of tests (``*.test.yaml``) that paths mean, by file."""
+    files, errors = yaml_files(paths, tests=True)
+    found = []
+    for file in files:
+        book, more = load_document(file, Casebook)
+        errors += more
+        if book is not None:
+            found.append((str(file), book))
+    if errors:
+        return (), tuple(sorted(errors, key=LoadError.order))
+    return tuple(found), ()
 
 
 def load_document(
@@ -217,4 +234,11 @@ def _empty_keys(node: Node, path: tuple[str | int, ...]) -> Iterable[Problem]:
         yield from _empty_keys(item, (*path, index))
 
 
-__all__ = ["LoadError", "json_schema", "load_document", "load_policies", "load_text"]
+__all__ = [
+    "LoadError",
+    "json_schema",
+    "load_casebooks",
+    "load_document",
+    "load_policies",
+    "load_text",
+]

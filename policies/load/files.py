@@ -12,16 +12,29 @@ from policies.load.tree import BYTES_MAX, Problem, decode
 
 FILES_MAX = 500
 SUFFIXES = frozenset({".yaml", ".yml"})
+#: Files of tests lie beside the policies they are about.
+TEST_SUFFIXES = (".test.yaml", ".test.yml")
 
 
-def yaml_files(paths: Iterable[Path | str]) -> tuple[list[Path], list[LoadError]]:
-    """List the YAML files that paths mean, sorted, each once."""
+def is_test(path: Path) -> bool:
+    """Tell whether a file holds tests of policies, by its name."""
+    return path.name.endswith(TEST_SUFFIXES)
+
+
+def yaml_files(
+    paths: Iterable[Path | str], *, tests: bool = False
+) -> tuple[list[Path], list[LoadError]]:
+    """List the files of policies (or of tests) that paths mean, sorted, each once.
+
+    A folder without any is an error for policies, and none for tests.
+    """
     found: dict[Path, Path] = {}
     errors: list[LoadError] = []
     for path in map(Path, paths):
         try:
-            files = list(_in_folder(path)) if path.is_dir() else [path]
-            if path.is_dir() and not files:
+            inside = list(_in_folder(path)) if path.is_dir() else [path]
+            files = [one for one in inside if is_test(one) is tests]
+            if path.is_dir() and not files and not tests:
                 errors.append(_error(path, "the folder holds no .yaml file"))
             for file in files:
                 found.setdefault(file.resolve(), file)

@@ -76,6 +76,16 @@ Tax,,Amazon Elastic Compute Cloud,,,20.00,20.00,20.00,USD,,,
 """
 DELIVERED = datetime(2026, 11, 5, tzinfo=UTC).timestamp()
 
+STRICTER = POLICIES.replace("$10,000", "$20,000")
+CASES = """\
+tests:
+  - name: what nobody measured is unknown, and never idle
+    instances:
+      - {id: i-1, job: job-1, running_for: 6h}
+    unknown:
+      - {policy: idle-gpus, subject: job-1}
+"""
+
 BROKEN = """\
 policies:
   - {name: approve-large-runs, kind: approval, over: $100,000, approvers: ["@leads"]}
@@ -105,6 +115,8 @@ def set_up(folder: Path, sandbox: AwsSandbox) -> Stage:
     )
     (folder / "policies.yaml").write_text(POLICIES, encoding="utf-8")
     (folder / "broken.yaml").write_text(BROKEN, encoding="utf-8")
+    (folder / "stricter.yaml").write_text(STRICTER, encoding="utf-8")
+    (folder / "idle.test.yaml").write_text(CASES, encoding="utf-8")
     (folder / "focus.csv").write_text(EXPORT, encoding="utf-8")
     os.utime(folder / "focus.csv", (DELIVERED, DELIVERED))
     environment = sandbox.environment() | {
