@@ -19,14 +19,18 @@ from billing.aws.session import AwsClients
 from billing.core.charges import Source
 from billing.core.money import Rate
 from billing.core.periods import utc
-from billing.core.price_list import AmbiguousPriceError, choose_price, filters
+from billing.core.price_list import (
+    AmbiguousPriceError,
+    choose_price,
+    filters,
+    service_code,
+)
 from billing.core.prices import Price, PriceKey, Purchase
 
 SOURCE = Source.PRICES.value
 SPOT_SOURCE = "spot price history"
 #: The Price List answers from a few regions, for all of them.
 PRICING_REGION = "us-east-1"
-SERVICE = "AmazonEC2"
 PAGE_SIZE = 100
 SPOT_PAGE_SIZE = 1_000
 #: How far back spot prices are read; AWS keeps 90 days.
@@ -80,7 +84,7 @@ class AwsPriceSource:
         wanted = filters(key) or {}
         client = self._clients.client("pricing", region=PRICING_REGION)
         asked = {
-            "ServiceCode": SERVICE,
+            "ServiceCode": service_code(key),
             "Filters": [
                 {"Type": "TERM_MATCH", "Field": name, "Value": value}
                 for name, value in wanted.items()

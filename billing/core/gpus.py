@@ -122,10 +122,12 @@ def family_of(instance_type: str) -> str:
 def snapshot_price(key: PriceKey) -> Price | None:
     """Return the shipped price of a key; None when the snapshot holds none.
 
-    The snapshot knows on-demand Linux on shared tenancy, and volumes.
+    The snapshot knows on-demand Linux on shared tenancy, volumes, and a few others.
     """
-    if key.product.startswith("ebs:"):
+    if key.product.startswith(("ebs:", "fsx:")):
         return _snapshot_volume(key)
+    if key.product == gpu_prices.NAT_GATEWAY:
+        return _snapshot_gateway(key)
     is_plain = (
         key.purchase is Purchase.ON_DEMAND
         and key.platform == "Linux/UNIX"
@@ -176,6 +178,18 @@ def _snapshot_volume(key: PriceKey) -> Price | None:
         rate=hourly(text),
         source=SNAPSHOT_SOURCE,
         as_of=_instant(gpu_prices.VOLUMES_PUBLISHED),
+    )
+
+
+def _snapshot_gateway(key: PriceKey) -> Price | None:
+    text = gpu_prices.NAT_GATEWAYS.get(key.region)
+    if text is None or key.purchase is not Purchase.ON_DEMAND:
+        return None
+    return Price(
+        key=key,
+        rate=Rate.of(text, USD),
+        source=SNAPSHOT_SOURCE,
+        as_of=_instant(gpu_prices.NAT_GATEWAYS_PUBLISHED),
     )
 
 

@@ -18,6 +18,8 @@ from billing.core.errors import GpucostError
 from billing.core.gpus import HOURS_PER_MONTH
 from billing.core.money import Rate, nanos_from_text
 from billing.core.periods import utc
+from billing.core.price_services import EC2, Offer, offer_of
+from billing.core.priced import is_published
 from billing.core.prices import Price, PriceKey, Purchase
 
 SOURCE = "price list"
@@ -69,8 +71,10 @@ def filters(key: PriceKey) -> dict[str, str] | None:
 
     The family of the product is left out: bare metal has another one.
     """
-    if key.purchase is not Purchase.ON_DEMAND:
+    if key.purchase is not Purchase.ON_DEMAND or not is_published(key):
         return None
+    if offer := offer_of(key.product, key.region):
+        return dict(offer.asked)
     if key.product.startswith("ebs:"):
         _, volume_type, *part = key.product.split(":")
         family, _ = _VOLUMES["".join(part)]
@@ -93,6 +97,12 @@ def filters(key: PriceKey) -> dict[str, str] | None:
     }
 
 
+def service_code(key: PriceKey) -> str:
+    """Return the service of the price list that sells a key."""
+    offer = offer_of(key.product, key.region)
+    return EC2 if offer is None else offer.service
+
+
 def choose_price(products: Iterable[Product], key: PriceKey) -> Price | None:
     """Return the one price of a key among products; None when none fits or it is 0.
 
@@ -102,8 +112,7 @@ def choose_price(products: Iterable[Product], key: PriceKey) -> Price | None:
     wanted = filters(key)
     if wanted is None:
         return None
-    is_volume = key.product.startswith("ebs:")
-    fits = _volume_fits if is_volume else _instance_fits
+    fits = _fits_of(key)
     found = {
         str(entry["product"]["sku"]): entry
         for entry in products
@@ -146,6 +155,12 @@ def _matches(entry: Product, wanted: Mapping[str, str]) -> bool:
     # Products older than capacity blocks name no market option: on demand is meant.
     held.setdefault("marketoption", "OnDemand")
     return all(held.get(name) == value for name, value in wanted.items())
+
+
+def _fits_of(key: PriceKey) -> Callable[[Product], bool]:
+    if offer := offer_of(key.product, key.region):
+        return offer.fits
+    return _volume_fits if key.product.startswith("ebs:") else _instance_fits
 
 
 def _instance_fits(entry: Product) -> bool:
@@ -194,9 +209,10 @@ def _rate(dimensions: Mapping[str, Product], key: PriceKey) -> Rate | None:
 
 def _hourly_of(key: PriceKey) -> Callable[[str], Fraction | None]:
     """Return a function: unit -> how many unit-hours of ours it is; None: another."""
-    if not key.product.startswith("ebs:"):
+    offer = offer_of(key.product, key.region)
+    if not _is_monthly(key, offer):
         return lambda unit: Fraction(1) if unit in _HOURLY else None
-    _, _, *part = key.product.split(":")
+    part = [] if offer else key.product.split(":")[2:]
     _, units = _VOLUMES["".join(part)]
 
     def monthly(unit: str) -> Fraction | None:
@@ -204,6 +220,10 @@ def _hourly_of(key: PriceKey) -> Callable[[str], Fraction | None]:
         return None if held is None else Fraction(held * HOURS_PER_MONTH)
 
     return monthly
+
+
+def _is_monthly(key: PriceKey, offer: Offer | None) -> bool:
+    return key.product.startswith("ebs:") if offer is None else offer.is_monthly
 
 
 def _published(entry: Product, term: Product) -> datetime:

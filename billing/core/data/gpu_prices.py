@@ -9,6 +9,8 @@ Sources:
     us-west-2 and eu-west-1: AWS's offer file of 2026-09-10 as transcribed in
     https://github.com/scttfrdmn/substrate (Apache-2.0).
     Volumes: https://aws.amazon.com/ebs/pricing/, US East (N. Virginia).
+    File systems: https://aws.amazon.com/fsx/lustre/pricing/, US East (N. Virginia).
+    NAT gateways: https://aws.amazon.com/vpc/pricing/, NAT gateway.
 """
 
 from __future__ import annotations
@@ -217,5 +219,18 @@ VOLUMES: Final[dict[str, dict[str, str]]] = {
         "ebs:io2:iops": "0.065",
         "ebs:st1": "0.045",
         "ebs:sc1": "0.015",
+        "fsx:lustre:persistent_2:ssd:125": "0.145",
+        "fsx:lustre:scratch_1:ssd": "0.140",
+        "fsx:lustre:scratch_2:ssd": "0.140",
     },
+}
+
+NAT_GATEWAY: Final = "nat-gateway"
+NAT_GATEWAYS_PUBLISHED: Final = "2026-03-01T00:00:00Z"
+
+#: Region -> dollars for an hour of one NAT gateway, without what it carries.
+NAT_GATEWAYS: Final[dict[str, str]] = {
+    "us-east-1": "0.045",
+    "us-east-2": "0.045",
+    "us-west-2": "0.045",
 }

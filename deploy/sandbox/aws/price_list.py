@@ -13,6 +13,7 @@ from deploy.sandbox.aws.errors import AwsError
 from deploy.sandbox.aws.own import Call, Handler, answer
 from deploy.sandbox.aws.pages import PageRules
 from deploy.sandbox.aws.price_data import Product, shipped_products
+from deploy.sandbox.aws.price_services import service_products
 
 FORMAT_VERSION = "aws_v1"
 REGIONS = ("us-east-1", "eu-central-1", "ap-south-1")
@@ -44,8 +45,9 @@ def invalid(message: str) -> AwsError:
 
 def products(call: Call) -> list[Product]:
     """Return the products that the world sells."""
-    shipped = shipped_products() if call.world.shipped_prices else ()
-    return [*shipped, *call.world.products]
+    if not call.world.shipped_prices:
+        return list(call.world.products)
+    return [*shipped_products(), *service_products(), *call.world.products]
 
 
 def get_products(call: Call) -> dict[str, Any]:
