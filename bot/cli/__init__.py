@@ -15,6 +15,7 @@ import typer
 
 from bot.cli import (
     approvals,
+    compare,
     costs,
     data,
     estimates,
@@ -40,7 +41,17 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for family in (
-    *(costs, explain, untagged, known, reconciliation, estimates, data, policies),
+    *(
+        costs,
+        compare,
+        explain,
+        untagged,
+        known,
+        reconciliation,
+        estimates,
+        data,
+        policies,
+    ),
     *(approvals, launches, tokens, service),
 ):
     family.register(app)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from bot.cli.leaks import LEAK, tell_leaks
 from bot.cli.options import (
     ConfigOption,
     SinceOption,
@@ -24,6 +25,7 @@ DIMENSIONS = (
     "account",
     "region",
     "purchase",
+    LEAK,
 )
 METRICS = ("effective", "billed", "list")
 
@@ -62,19 +64,15 @@ def cost(
         from bot.views import documents, terminal
         from bot.wiring.application import open_application
 
+        question = CostQuestion(
+            job=job, team=team, account=account, by=by, since=first, until=last,
+            metric=Metric(metric), is_net=net,
+        )  # fmt: skip
         with open_application(config) as application:
-            answer = application.cost(
-                CostQuestion(
-                    job=job,
-                    team=team,
-                    account=account,
-                    by=by,
-                    since=first,
-                    until=last,
-                    metric=Metric(metric),
-                    is_net=net,
-                )
-            )
+            if by == LEAK:
+                tell_leaks(application, question, format_)
+                return
+            answer = application.cost(question)
         emit(
             format_, documents.cost_document(answer), lambda: terminal.cost_text(answer)
         )

@@ -27,6 +27,7 @@ class IngestSource(StrEnum):
     INVENTORY = "inventory"
     PRICES = "prices"
     EXPORTS = "exports"
+    METRICS = "metrics"
     ALL = "all"
 
 

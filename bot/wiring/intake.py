@@ -18,6 +18,7 @@ from bot.use_cases.ingest import (
     merged,
     tell_refused,
 )
+from bot.use_cases.use_hours import ingest_use
 from bot.views.answers import IngestOutcome
 from bot.wiring.aws import AwsParts
 
@@ -45,6 +46,7 @@ class Intake:
             Source.PRICES: self.prices,
             Source.EXPORTS: lambda: self.exports(reach, path, progress),
             Source.COST_EXPLORER: lambda: self.costs(reach),
+            Source.METRICS: self.use,
         }
         wanted = [*readers] if is_all else [Source(source)]
         if is_all and not self.aws.settings.config.exports:
@@ -89,6 +91,13 @@ class Intake:
             lambda: ingest_new_prices(self.aws.prices(), self.store, now=self.now()),
         )
         return merged([seen, priced])
+
+    def use(self) -> IngestOutcome:
+        """Measure how busy instances were in the hours since the last time."""
+        from billing.aws.metrics import CloudWatchMetricSource  # noqa: PLC0415 - boto3
+
+        metrics = CloudWatchMetricSource(self.aws.clients)
+        return ingest_use(metrics, self.store, now=self.now())
 
     def prices(self) -> IngestOutcome:
         """Refresh the prices of what ran lately."""

@@ -39,6 +39,8 @@ JUDGE_EVERY = timedelta(hours=6)
 ACT_EVERY = timedelta(seconds=30)
 WATCH_EVERY = timedelta(minutes=15)
 RETRY_LEAST = timedelta(minutes=10)
+#: Hours of use are read whole: more often would cost more and tell no more.
+USE_EVERY = timedelta(hours=6)
 LOOK_AGAIN_S = 0.2
 
 
@@ -259,6 +261,7 @@ def tasks(application: Application, work: Work, children: Children) -> Sequence[
     return [
         read("inventory", every.inventory),
         read("prices", every.prices),
+        read("metrics", USE_EVERY),
         read("cost-explorer", every.cost_explorer),
         *(
             [read("exports", every.exports)]

@@ -29,9 +29,11 @@ from bot.use_cases.progress import record_progress
 from bot.use_cases.tokens import check_token, note_use
 from bot.views import documents
 from bot.views.estimate_document import estimate_document
+from bot.views.leaks import leaks_document
 from bot.wiring.admission import Admission
 from bot.wiring.desk import ApprovalDesk
 from bot.wiring.people import NoIdentityError, known_person
+from bot.wiring.runs import Runs
 from policies.core.approvals import ApprovalRequest
 
 if TYPE_CHECKING:
@@ -157,6 +159,8 @@ class V1:
             metric=Metric(query.metric),
             is_net=query.net,
         )
+        if query.by == "leak":
+            return leaks_document(Runs(self.application).leaks(question))
         return documents.cost_document(self.application.cost(question))
 
     # ------------------------------------------------------------------- helpers
