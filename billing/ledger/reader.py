@@ -44,6 +44,7 @@ from billing.ledger.tables import (
 )
 from billing.ledger.tables_teams import TeamRollupRow
 from billing.ledger.teams import TEAM_OF_KEY, teams_of
+from billing.ledger.transfer_cells import with_transfers
 from billing.ports import CostCellOfDay, JobRecord, NeedsExportError
 
 _ACCOUNT = table_of(AccountStateRow)
@@ -127,6 +128,12 @@ class SqlReader(SqlFreshness, ABC):
         cells = self._cells(
             question.rows(self._session, since=since, until=until, **given)
         )
+        if by in _CHARGE_KEYS and (job is not None or team is not None):
+            window = {"since": since, "until": until}
+            currency = self.currency() or USD
+            cells = with_transfers(
+                self._session, by, cells, {**window, **given}, currency
+            )
         if by == "service" and cells and not any(cell.key for cell in cells):
             message = "the stored data does not say which service each charge is for"
             raise NeedsExportError(message)
