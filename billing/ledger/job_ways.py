@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlalchemy import or_
 from sqlmodel import Session
 
 from billing.core.attribution import normalise_job
@@ -16,12 +15,7 @@ from billing.core.claims import AttributionRules
 from billing.core.parents import tags_behind
 from billing.core.periods import Period
 from billing.core.usage import UsageInterval
-from billing.ledger.columns import table_of
-from billing.ledger.tables import UsageIntervalRow
-from billing.ledger.usage_reads import intervals_of_job
-from billing.ledger.usage_rows import interval_of, intervals_query
-
-_INTERVAL = table_of(UsageIntervalRow)
+from billing.ledger.usage_reads import intervals_in, intervals_of_job
 
 
 def intervals_for_job(
@@ -47,12 +41,4 @@ def intervals_for_job(
 
 def intervals_within(session: Session, period: Period) -> Sequence[UsageInterval]:
     """Return everything that ran in a period, by resource and start."""
-    rows = session.connection().execute(
-        intervals_query()
-        .where(
-            _INTERVAL.c.started_at < period.end,
-            or_(_INTERVAL.c.ended_at.is_(None), _INTERVAL.c.ended_at > period.start),
-        )
-        .order_by(_INTERVAL.c.resource_id, _INTERVAL.c.started_at)
-    )
-    return [interval_of(row) for row in rows.all()]
+    return intervals_in(session, period)

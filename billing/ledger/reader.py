@@ -237,6 +237,8 @@ def _cells_of(by: str, filters: tuple[str, ...]) -> Hot:
         query, columns, key = _from_charges(by), _CHARGE.c, _CHARGE.c.job
     elif by not in _ROLLUP_KEYS:
         raise UnknownDimensionError(by)
+    elif by == "category" and "job" in filters:
+        return _only(_of_one_key(), _ROLLUP.c, _ROLLUP.c.key, filters)
     elif by != "job" and "job" not in filters:
         return _only(_from_teams(by), _TEAMS.c, _TEAMS.c.team, filters)
     else:
@@ -285,6 +287,20 @@ def _from_rollup(by: str) -> Select[Any]:
     if by == "team":
         return query.select_from(_ROLLUP.outerjoin(_JOB, _JOB.c.job == columns.key))
     return query.select_from(_ROLLUP)
+
+
+def _of_one_key() -> Select[Any]:
+    """Return the rollup as it is: one key's rows are its cells by category."""
+    columns = _ROLLUP.c
+    order = (columns.day, columns.account, columns.cost_category, columns.is_credit)
+    return select(
+        *order,
+        columns.billed,
+        columns.effective,
+        columns.list_cost,
+        columns.charges,
+        columns.is_estimated,
+    ).order_by(*order)
 
 
 def _from_teams(by: str) -> Select[Any]:
