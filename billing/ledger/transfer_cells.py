@@ -21,8 +21,6 @@ from billing.ports import CostCellOfDay
 
 _TRANSFER = table_of(TransferRow)
 _JOB = table_of(JobRow)
-#: A cell without charges says nothing of what may be restated.
-_IS_FINAL = False
 _COLUMNS = {"region": "region", "service": "service", "purchase": "pricing"}
 
 
@@ -63,8 +61,10 @@ def _sum(
     currency: str,
 ) -> CostCellOfDay:
     if before is None:
-        values = (billed, effective, listed, 0, _IS_FINAL, currency)
-        return CostCellOfDay(*place, *values)
+        return CostCellOfDay(
+            *place, billed_nanos=billed, effective_nanos=effective, list_nanos=listed,
+            charges=0, is_estimated=False, currency=currency,
+        )  # fmt: skip
     own = before.list_nanos
     return CostCellOfDay(
         *place,
