@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 #: The pages whose sessions are run; each begins with an empty database.
 PAGES = tuple(
     ROOT / "docs" / f"{name}.md"
-    for name in ("commands", "approvals", "exports", "http", "estimate")
+    for name in (
+        *("commands", "approvals", "exports", "http", "estimate"),
+        "reconciliation",
+    )
 )
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LEFT_OUT = "…"
