@@ -24,6 +24,7 @@ from policies.core.fields import (
     DurationOrZero,
     InstanceCondition,
     PercentLimit,
+    words,
 )
 from policies.core.finding import Evidence, Finding, PlannedAction, Severity
 from policies.core.judging import (
@@ -40,6 +41,10 @@ from policies.core.view import Group, View
 #: Mean CPU utilisation from which an idle GPU means waiting, not doing nothing.
 CPU_BUSY_PCT = 50.0
 DAY = timedelta(days=1)
+EXEMPT, JUDGE = "exempt", "judge"
+#: The tag by which whoever starts something says that it serves requests.
+WORKLOAD_TAG = "gpucost-workload"
+SERVICES = frozenset({"service", "inference", "endpoint"})
 
 
 class Signals(Part):
@@ -79,6 +84,10 @@ class IdlePolicy(PolicyBase):
     ] = timedelta(minutes=30)
     grace: DurationOrZero = Field(
         timedelta(minutes=10), description="time after a start that does not count"
+    )
+    services: Annotated[str, *words(EXEMPT, JUDGE)] = Field(
+        EXEMPT,
+        description="what serves models waits for requests: exempt, or judge it too",
     )
     after_job_end: Duration | None = Field(
         timedelta(minutes=10), description="instead of `for` once the job has ended"
@@ -121,9 +130,20 @@ def judge(policy: IdlePolicy, view: View, now: datetime) -> Judgement:
     wait = min(policy.after_job_end or policy.for_, policy.for_)
     after_end = Watch(limits, now - wait, now, view.cache)
     for group in judged_groups(judging, policy, view, only_gpus=True):
+        if policy.services == EXEMPT and _serves(group):
+            continue
         chosen = after_end if _has_ended(policy, group, now) else watch
         _judge_group(judging, policy, group, chosen, view.cache)
     return judging.result()
+
+
+def _serves(group: Group) -> bool:
+    """Tell whether anything of a group says that it serves requests."""
+    return any(
+        key.lower() == WORKLOAD_TAG and value.strip().lower() in SERVICES
+        for one in group.instances
+        for key, value in one.instance.tags.items()
+    )
 
 
 def _has_ended(policy: IdlePolicy, group: Group, now: datetime) -> bool:
