@@ -30,6 +30,7 @@ from billing.ledger.fleet_events import TURN, SqlFleetEvents
 from billing.ledger.freshness import note_freshness
 from billing.ledger.job_ways import intervals_for_job, intervals_within
 from billing.ledger.jobs import JobTags, note_job_tags, note_jobs
+from billing.ledger.paid_shares import SqlPaidShares
 from billing.ledger.reservations import SqlReservations, store_reservations
 from billing.ledger.tables import (
     LedgerProperty,
@@ -53,7 +54,7 @@ _TAG = table_of(ResourceTagRow)
 _ENDED_STATES = frozenset({InstanceState.SHUTTING_DOWN, InstanceState.TERMINATED})
 
 
-class SqlFleet(SqlFleetEvents, SqlReservations):
+class SqlFleet(SqlFleetEvents, SqlReservations, SqlPaidShares):
     """Usage within one session."""
 
     _session: Session

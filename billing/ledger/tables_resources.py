@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 
 from sqlalchemy import Index
 from sqlmodel import Field
@@ -55,3 +55,17 @@ class ReservationRow(Row, table=True):
     tenancy: str
     first_seen_at: datetime = instant()
     seen_at: datetime = instant()
+
+
+class PaidShareRow(Row, table=True):
+    """What one account paid for a family in its last complete days."""
+
+    __tablename__ = "paid_share"
+
+    account: str = Field(primary_key=True)
+    family: str = Field(primary_key=True)
+    effective: int = nanos()
+    list_cost: int = nanos()
+    currency: str
+    since: date
+    until: date

@@ -14,17 +14,16 @@ from typing import Protocol
 from billing.core.charges import Charge, DayControl, Source
 from billing.core.errors import GpucostError
 from billing.core.fleet import FleetObservation
-from billing.core.fleet_events import FleetEvent, TagEvent
 from billing.core.money import Money
 from billing.core.periods import Period
 from billing.core.prices import Price, PriceKey
-from billing.core.resources import Reservation
 from billing.core.usage import TagSpan, UsageInterval
 from billing.ports.cells import CostCellOfDay
 from billing.ports.attribution import AttributionLedger
 from billing.ports.charge_lines import ChargeLines
 from billing.ports.charge_rows import ChargeRows
 from billing.ports.progress import ProgressLedger
+from billing.ports.resources import ResourceLedger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,21 +153,6 @@ class UsageLedger(Protocol):
     def apply_observation(self, observation: FleetObservation) -> None:
         """Advance intervals, tags, resources and jobs by one poll, in one transaction."""
 
-    def apply_events(self, events: Sequence[FleetEvent]) -> frozenset[str]:
-        """Learn from events in any order; return instances that no poll has described."""
-
-    def apply_tag_events(self, events: Sequence[TagEvent]) -> None:
-        """Move the tags of known resources to when AWS says they changed."""
-
-    def reservations(self) -> Sequence[Reservation]:
-        """Return every reservation ever seen, by id."""
-
-    def fee_sources(self) -> Mapping[str, str]:
-        """Return who says what each reservation cost; unknown fees are absent."""
-
-    def set_fee(self, reservation_id: str, fee: Money, source: str) -> None:
-        """Record what a reservation cost at purchase, and who says so."""
-
     def intervals(
         self, period: Period, *, job: str | None = None
     ) -> Sequence[UsageInterval]:
@@ -277,11 +261,12 @@ class CostReader(Protocol):
 class BillLedger(
     ChargeLedger,
     UsageLedger,
+    ResourceLedger,
     PriceLedger,
     CostReader,
     ChargeLines,
-    ChargeRows,
     AttributionLedger,
+    ChargeRows,
     ProgressLedger,
     Protocol,
 ):

@@ -54,9 +54,19 @@ def upgrade() -> None:
         *instants("first_seen_at", "seen_at"),
         primary("reservation", "reservation_id"),
     )
+    op.create_table(
+        "paid_share",
+        *texts("account", "family"),
+        *amounts("effective", "list_cost"),
+        *texts("currency"),
+        column("since", sa.Date()),
+        column("until", sa.Date()),
+        primary("paid_share", "account", "family"),
+    )
 
 
 def downgrade() -> None:
+    op.drop_table("paid_share")
     op.drop_table("reservation")
     op.drop_table("fleet_event")
     with op.batch_alter_table("usage_interval") as batch:
