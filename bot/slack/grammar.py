@@ -138,7 +138,8 @@ def _job(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuesti
     if not rest:
         return BadQuestion(problems=("say which job, such as job-123",))
     job, *times = rest
-    near = tuple(get_close_matches(job.lower(), VERBS, n=2, cutoff=0.7))
+    verbs = get_close_matches(job.lower(), VERBS, n=2, cutoff=0.7)
+    near = tuple(" ".join((verb, *times)) for verb in verbs)
     window, problems, said = _window(times, words, now)
     if problems:
         return BadQuestion(problems=problems, near=near)

@@ -32,6 +32,13 @@ _OPENERS = frozenset(
         *("whats", "when", "where", "which", "who", "why", "will", "would"),
     )
 )
+_NO_NAMES = (
+    _FILLING
+    | _OPENERS
+    | {
+        *("each", "every", "me", "my", "i", "last", "which", "most", "top", "spends"),
+    }
+)
 _WINDOW = re.compile(
     r"\b(?:today|yesterday|(?:this|last) (?:week|month)"
     r"|(?:last|past) \d{1,3} (?:day|week)s?|past week|past month"
@@ -46,7 +53,10 @@ _DIMENSIONS = re.compile(r"\b(job|team|account|category|categories|service|regio
 _MOST = re.compile(
     r"\b(?:most|top|biggest|largest|highest|dearest|costliest|expensive)\b"
 )
-_TEAM = re.compile(r"\bteam(?:'s)? ([\w.-]+)|\b([\w.-]+)(?:'s)? team\b")
+_TEAM_NAMES = (
+    re.compile(r"\bteam(?:'s)? ([\w.-]+)"),
+    re.compile(r"\b([\w.-]+)(?:'s)? team\b"),
+)
 _ACCOUNT = re.compile(r"\b(?:account )?(\d{12})\b")
 _JOB = re.compile(r"\bjob ([\w.:-]+)")
 #: A word with a letter and a digit, or a dash inside: what jobs are called.
@@ -116,12 +126,15 @@ def _is_about_me(words: str) -> bool:
 
 def _named(words: str) -> str:
     """Return the team, account or job that a sentence names; "" for none."""
-    if found := _TEAM.search(words):
-        name = found[1] or found[2]
-        return "" if name in _FILLING | _OPENERS | {"each", "every"} else f"team {name}"
-    if found := _ACCOUNT.search(words):
-        return f"account {found[1]}"
-    if (found := _JOB.search(words)) and found[1] not in _FILLING:
-        return f"cost {found[1]}"
+    for pattern in _TEAM_NAMES:
+        for found in pattern.finditer(words):
+            if found[1] not in _NO_NAMES:
+                return f"team {found[1]}"
+    account = _ACCOUNT.search(words)
+    if account:
+        return f"account {account[1]}"
+    job = _JOB.search(words)
+    if job and job[1] not in _FILLING:
+        return f"cost {job[1]}"
     jobs = [word for word in words.split() if _JOB_LIKE.fullmatch(word)]
     return f"cost {jobs[0]}" if len(jobs) == 1 else ""

@@ -14,11 +14,12 @@ from billing.core.attribution import TagKeys
 from billing.core.checkpoints_size import STORAGE_NAME, STORAGE_PER_GB_MONTH
 from billing.core.fleet import ScopeFailure
 from billing.core.gpus import gpu_count
-from billing.core.money import USD, Money
+from billing.core.money import USD, Money, Rate
 from billing.core.periods import day_of
 from billing.core.usage import ResourceKind
 from billing.ports import CommitmentFacts, SourceUnavailableError, StoredObject
 from bot.ports import Store
+from bot.use_cases.explain_running import rate_text
 from bot.use_cases.facts import (
     OBJECTS_MAX,
     FactSources,
@@ -87,8 +88,9 @@ class Known:
         watch = Watch(limits, self.now - policy.for_, self.now, cache)
         seen = watch.activity(one)
         began = one.running_since
+        minutes = policy.for_ // timedelta(minutes=1)
         if began is not None and began > self.now - policy.for_:
-            missing = (*seen.missing, f"it runs for less than {policy.for_}")
+            missing = (*seen.missing, f"a whole {minutes} minutes: it just started")
         else:
             missing = seen.missing
         state = "busy" if seen.busy else ("unknown" if missing else "idle")
@@ -151,6 +153,9 @@ class Known:
                 items.append(
                     _checkpoint_item(location, job, found, objects, is_complete)
                 )
+        rate = rate_text(
+            Rate(STORAGE_PER_GB_MONTH.nanos, STORAGE_PER_GB_MONTH.currency)
+        ).removesuffix("/h")
         return CheckpointsAnswer(
             currency=STORAGE_PER_GB_MONTH.currency,
             now=self.now,
@@ -158,7 +163,7 @@ class Known:
                 sorted(items, key=lambda one: (-one.size_bytes, one.location, one.job))
             ),
             locations=tuple(location.text for location in locations),
-            price=f"{STORAGE_PER_GB_MONTH} per GB-month, {STORAGE_NAME}",
+            price=f"{rate} per GB-month, {STORAGE_NAME}",
             failures=tuple(failures),
         )
 

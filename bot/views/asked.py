@@ -65,7 +65,8 @@ def calendar_text(said: str, zone: str, since: date, until: date | None) -> str:
     """
     days = f"{days_of(since, since)} on" if until is None else days_of(since, until)
     shown, place = escape(said, most=40), escape(zone, most=40)
-    return f'"{shown}" by your calendar ({place}): AWS billing days {days}, UTC.'
+    by = "" if zone in {"UTC", "Etc/UTC"} else f" by your calendar ({place})"
+    return f'"{shown}"{by}: AWS billing days {days}, UTC.'
 
 
 def own_row(name: str) -> str:

@@ -32,7 +32,7 @@ def explained_answer(explained: Explanation, page: Page) -> Message:
     blocks: list[Json] = [header(title), section(_sum(explained))]
     blocks += _warnings(explained)
     for heading, lines in sections_of(shown, explained):
-        told = bullets([_line(line, explained.currency) for line in lines])
+        told = bullets([_line(line, explained) for line in lines])
         blocks.append(section(f"*{heading[:1].upper()}{heading[1:]}*\n{told}"))
     if not explained.lines:
         blocks.append(section(NOTHING))
@@ -64,9 +64,10 @@ def _sum(explained: Explanation) -> str:
     return f"{figure} from {period} = {parts}{whole}"
 
 
-def _line(line: Line, currency: str) -> str:
+def _line(line: Line, explained: Explanation) -> str:
+    currency = explained.currency
     what = name(line_what(line), most=110)
-    where = escape(where_text(line), most=60)
+    where = escape(where_text(line, explained), most=60)
     why = escape(line_why(line, currency), most=200)
     place = f" in {where}" if where else ""
     return f"*{amount(line.amount)}*  {what}{place}: {why}"
@@ -85,6 +86,8 @@ def _warnings(explained: Explanation) -> list[Json]:
 def _small_print(explained: Explanation) -> list[str]:
     told = f"{explained.metric.value.capitalize()} cost, before credits and refunds"
     lines = [f"{told}; {through_text(explained)}."]
+    if explained.since == explained.until:
+        lines = []
     lines += [f"{escape(note[:1].upper() + note[1:])}." for note in explained.notes]
     lines.append(freshness_line(explained.sources, explained.as_of))
     return lines

@@ -25,7 +25,7 @@ def explanation_text(explained: Explanation, page: Page) -> str:
     shown = page.of(explained.lines)
     parts = [_head(explained)]
     for title, lines in sections_of(shown, explained):
-        parts.append(f"{title}\n{_lines(lines, explained.currency)}")
+        parts.append(f"{title}\n{_lines(lines, explained)}")
     if not explained.lines:
         parts.append(NOTHING)
     left = left_over(page.left(explained.lines), explained.currency)
@@ -52,12 +52,13 @@ def _head(explained: Explanation) -> str:
     return f"{clean(first)}\n{second}"
 
 
-def _lines(lines: Sequence[Line], currency: str) -> str:
+def _lines(lines: Sequence[Line], explained: Explanation) -> str:
+    currency = explained.currency
     rows = [
         (
             f"  {line.amount}",
             line_what(line),
-            where_text(line),
+            where_text(line, explained),
             line_why(line, currency),
         )
         for line in lines

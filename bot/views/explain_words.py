@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import singledispatch
 
@@ -19,7 +19,7 @@ from bot.views.explain_values import (
     RunningTime,
     TransferLine,
 )
-from bot.views.words import days_of, instant, plural
+from bot.views.words import days_of, plural
 
 #: Rules of attribution as a sentence says them.
 RULES = {
@@ -173,7 +173,8 @@ def _(line: TransferLine, currency: str) -> str:
 @line_why.register
 def _(line: RunningTime, currency: str) -> str:
     del currency
-    parts = [line.purchase, _price_text(line)]
+    bought = "" if line.category == "storage" else line.purchase
+    parts = [bought, _price_text(line)]
     if line.list_rate is not None:
         parts.append(f"list {line.list_rate}")
     parts += [line.basis, span_text(line.since, line.until, line.days)]
@@ -222,9 +223,13 @@ def _kind(line: Line) -> str:
     return kinds[type(line)]
 
 
-def where_text(line: Line) -> str:
-    """Return account and region of a line."""
-    account = "" if isinstance(line, RunningNow) else line.account
+def where_text(line: Line, explained: Explanation) -> str:
+    """Return the region of a line, and its account where there are several."""
+    accounts = {
+        one.account for one in explained.lines if not isinstance(one, RunningNow)
+    }
+    is_told = len(accounts) > 1 and not isinstance(line, RunningNow)
+    account = getattr(line, "account", "") if is_told else ""
     return " ".join(part for part in (account, line.region) if part)
 
 
@@ -233,6 +238,12 @@ def through_text(explained: Explanation) -> str:
     ends = sorted(set(explained.billed_through.values()))
     if not ends:
         return "no complete billing day yet"
-    if len(ends) == 1:
-        return f"billed through {instant(ends[0])}"
-    return f"billed through {instant(ends[0])} to {instant(ends[-1])}, by account"
+    first, last = _last_day(ends[0]), _last_day(ends[-1])
+    if first == last:
+        return f"complete through {first}"
+    return f"complete through {first} to {last}, by account"
+
+
+def _last_day(end: datetime) -> str:
+    day = (end - timedelta(microseconds=1)).date()
+    return days_of(day, day)

@@ -17,6 +17,7 @@ from bot.views.facts_words import (
     idle_headline,
     idle_why,
     pct,
+    signal_name,
 )
 from bot.views.text import escape, fallback, name
 from bot.views.words import (
@@ -57,7 +58,7 @@ def idle_message(answer: IdleAnswer) -> Message:
         blocks.append(section(f"*{heading}*\n{bullets(lines)}"))
     blocks += _not_read(answer.failures)
     limits = ", ".join(
-        f"{escape(key)} {escape(limit)}"
+        f"{signal_name(key)} {escape(limit)}"
         for key, limit in answer.items[0].limits.items()
     )
     read = f" Fleet read {ago(answer.as_of, answer.now)}." if answer.as_of else ""

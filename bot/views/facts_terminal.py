@@ -16,6 +16,7 @@ from bot.views.facts_words import (
     idle_headline,
     idle_why,
     pct,
+    signal_name,
 )
 from bot.views.terminal import amount, clean, table, when
 from bot.views.words import binary_size, days_of, duration, plural
@@ -46,7 +47,8 @@ def idle_text(answer: IdleAnswer) -> str:
 
 
 def _limits(one: IdleItem) -> str:
-    return ", ".join(f"{name} {limit}" for name, limit in one.limits.items())
+    pairs = one.limits.items()
+    return ", ".join(f"{signal_name(name)} {limit}" for name, limit in pairs)
 
 
 def idle_document(answer: IdleAnswer) -> Document:

@@ -31,6 +31,11 @@ def pct(value: float | None, *, none: str = "unknown") -> str:
     return none if value is None else f"{value:.0f} %"
 
 
+def signal_name(name: str) -> str:
+    """Return what a signal measures, in short."""
+    return _NAMES.get(name, name)
+
+
 def signal_text(name: str, value: float) -> str:
     """Return a signal with its value.
 
@@ -38,7 +43,7 @@ def signal_text(name: str, value: float) -> str:
     ('GPU 91 %', 'network 2 MiB/s')
     """
     shown = f"{binary_size(round(value))}/s" if name in _BYTES else f"{value:.0f} %"
-    return f"{_NAMES.get(name, name)} {shown}"
+    return f"{signal_name(name)} {shown}"
 
 
 def idle_why(one: IdleItem) -> str:
