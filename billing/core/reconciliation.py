@@ -304,7 +304,7 @@ class _Work:
         if side.hours is None:
             _note(reasons, self._price_reason(pool, side), gap)
             return
-        if not side.ran:
+        if not side.ran or not side.hours:
             _note(reasons, self._hours_reason(pool, side), gap)
             return
         by_hours = round(side.accrued * (side.hours / side.ran)) - side.accrued
@@ -312,21 +312,27 @@ class _Work:
         _note(reasons, self._price_reason(pool, side), gap - by_hours)
 
     def _hours_reason(self, pool: Pool, side: _Side) -> Reason:
-        assert side.hours is not None
-        more = side.hours - side.ran
-        seconds = Fraction(MINIMUM // timedelta(seconds=1), 3600)
-        account, day, *_ = pool
-        if 0 < more <= self._known.doubtful.get(pool, Fraction(0)):
-            return Reason.ENDS
-        if abs(more) <= self._known.starts.get(pool, 0) * seconds:
-            return Reason.MINIMUM
+        hours = side.hours or Fraction(0)
+        more = hours - side.ran
+        if side.ran and hours and self._is_at_the_ends(pool, more):
+            doubtful = more > 0 and more <= self._known.doubtful.get(pool, 0)
+            return Reason.ENDS if doubtful else Reason.MINIMUM
         billed, ran = self._hours[pool]
-        if abs(billed - ran) <= billed * _AGREE:
+        if billed and ran and abs(billed - ran) <= billed * _AGREE:
             return Reason.TAG  # The account's hours agree: they are another job's.
-        if more > 0:
+        if more > 0 or not side.ran:
             return Reason.UNSEEN
+        account, day, *_ = pool
         is_complete = (account, day) in self._known.complete
         return Reason.NOT_BILLED if is_complete else Reason.NOT_COMPLETE
+
+    def _is_at_the_ends(self, pool: Pool, more: Fraction) -> bool:
+        """Tell whether hours may be those before a start or after an end."""
+        seconds = Fraction(MINIMUM // timedelta(seconds=1), 3600)
+        at_starts = self._known.starts.get(pool, 0) * seconds
+        return abs(more) <= at_starts or (
+            0 < more <= self._known.doubtful.get(pool, Fraction(0))
+        )
 
     def _price_reason(self, pool: Pool, side: _Side) -> Reason:
         if pool[-1]:

@@ -74,6 +74,7 @@ class _Row:
     billed: Money
     provisional: Money
     error: str
+    judged: str
     why: str
 
 
@@ -185,7 +186,10 @@ def reconciliation_text(found: Reconciled) -> str:
     ]
     rows = _rows(found.days)
     if rows:
-        heads = ("day", "job", "billed", "provisional", "compute off by", "why")
+        heads = (
+            *("day", "job", "billed", "provisional"),
+            *("compute off by", "judged", "why"),
+        )
         cells = [
             (
                 one.day.isoformat(),
@@ -193,6 +197,7 @@ def reconciliation_text(found: Reconciled) -> str:
                 str(one.billed),
                 str(one.provisional),
                 one.error,
+                one.judged,
                 one.why,
             )
             for one in rows
@@ -273,12 +278,13 @@ def _row(day: date, key: str, some: Sequence[JobDay]) -> _Row:
         billed=billed,
         provisional=provisional,
         error=error,
+        judged=_judged(some),
         why=_why(some),
     )
 
 
 def _why(some: Sequence[JobDay]) -> str:
-    """Name the largest reasons with their amounts, and what keeps a day unjudged."""
+    """Name the largest reasons with their amounts."""
     sums: dict[Reason, Money] = {}
     for one in some:
         for reason, part in one.reasons:
@@ -290,11 +296,16 @@ def _why(some: Sequence[JobDay]) -> str:
     left = len(ordered) - _REASONS_SHOWN
     if left > 0:
         said.append(f"{plural(left, 'more reason')}")
-    if any(not one.is_complete for one in some):
-        said.append("bill not complete")
-    if any(not one.is_watched for one in some):
-        said.append("not watched whole")
     return ", ".join(said) or "equal"
+
+
+def _judged(some: Sequence[JobDay]) -> str:
+    """Say whether a day counts for the errors, or what keeps it out."""
+    if any(not one.is_complete for one in some):
+        return "no: bill open"
+    if any(not one.is_watched for one in some):
+        return "no: not watched"
+    return "yes" if any(one.error is not None for one in some) else "no: too small"
 
 
 def _signed(part: Money) -> str:

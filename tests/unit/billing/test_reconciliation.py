@@ -96,6 +96,10 @@ def test_a_job_of_which_nothing_was_seen_is_unseen() -> None:
     assert told(one) == {Reason.UNSEEN: "240.00"}
 
 
+def test_cost_without_hours_that_nobody_saw_is_unseen() -> None:
+    assert told(of(reconcile([line("80", "0")], [], KNOWN))) == {Reason.UNSEEN: "80.00"}
+
+
 def test_hours_that_the_bill_lacks_are_not_billed_or_not_yet() -> None:
     billed, cells = [line("120", "12")], [ran("24", "240")]
     open_ = replace(KNOWN, complete=frozenset())
