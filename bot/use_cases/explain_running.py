@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from billing.core.accrual import AccruedCell, accrue
 from billing.core.attribution import TagKeys
-from billing.core.money import Money, Rate, total
+from billing.core.money import NANOS_PER_UNIT, Money, Rate, total
 from billing.core.periods import DAY, HOUR
 from billing.core.priced import price_keys, quantities
 from billing.core.prices import Price, PriceKey, Purchase
@@ -172,9 +172,13 @@ def hours_text(hours: Fraction) -> str:
 
 
 def rate_text(rate: Rate) -> str:
-    """Return a rate with the digits it needs: a volume's hour costs parts of a cent."""
+    """Return a rate with all its digits where cents do not say it.
+
+    >>> rate_text(Rate.of("55.04")), rate_text(Rate.of("0.023"))
+    ('$55.04/h', '$0.023/h')
+    """
     text = str(rate)
-    if rate.nanos and abs(rate.nanos) < 10_000_000:  # noqa: PLR2004 - a cent
+    if rate.nanos % 10_000_000 and abs(rate.nanos) < NANOS_PER_UNIT:
         plain = Money(rate.nanos, rate.currency).text()
         symbol = "".join(char for char in text if not char.isdigit())[:1]
         return f"{symbol}{plain}/h"
