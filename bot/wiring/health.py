@@ -54,8 +54,15 @@ def metrics_text(application: Application) -> bytes:
         registry=registry,
     )
     paused = Gauge("gpucost_paused", "1 while actions are paused", registry=registry)
+    events = Gauge(
+        "gpucost_events_today",
+        "Messages of the event queue on this UTC day, by what became of them",
+        ["outcome"], registry=registry,
+    )  # fmt: skip
     now = application.now()
     with application.store.read() as unit:
+        for outcome, messages in unit.events.counted(day_of(now)).items():
+            events.labels(outcome).set(messages)
         for one in unit.ledger.freshness():
             if one.as_of is not None:
                 seconds = (now - one.as_of).total_seconds()
