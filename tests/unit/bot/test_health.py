@@ -72,3 +72,14 @@ def test_metrics_say_ages_depth_and_pause(store: SqlStore) -> None:
     assert age in text
     assert "gpucost_paused 1.0" in text
     assert "gpucost_aws_requests_today 0.0" in text
+
+
+def test_events_are_counted_by_what_became_of_them(store: SqlStore) -> None:
+    with store.write() as unit:
+        unit.events.count({"unreadable": 2, "instance state": 5}, NOW.date())
+        unit.events.count({"unreadable": 1}, NOW.date())
+
+    text = metrics_text(_application(store)).decode()
+
+    assert 'gpucost_events_today{outcome="unreadable"} 3.0' in text
+    assert 'gpucost_events_today{outcome="instance state"} 5.0' in text
