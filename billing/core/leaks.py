@@ -310,7 +310,8 @@ class _Tally:
             yield f"AWS took back spot instances: {self._facts.reclaimed}"
         if leak is Leak.IDLE and self._spent.get(Busy.IDLE):
             told = f"{_hours(self._spent[Busy.IDLE])} instance hours"
-            yield f"{told} below {use.idle_below_pct} % or between start and first report"
+            boot = " or before the job reported progress" if use.waiting else ""
+            yield f"{told} below {use.idle_below_pct} % GPU utilisation{boot}"
         if leak is Leak.LOW and self._spent.get(Busy.LOW):
             told = f"{_hours(self._spent[Busy.LOW])} instance hours"
             yield f"{told} to spare at {use.target_pct} % GPU utilisation"

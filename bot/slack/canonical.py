@@ -20,7 +20,7 @@ from bot.views.text import entities
 SHAREABLE = frozenset(
     {
         *("cost", "top", "team", "account", "untagged", "estimate", "why", "me"),
-        *("budget", "idle", "coverage", "checkpoints"),
+        *("budget", "idle", "coverage", "checkpoints", "leaks", "compare"),
     }
 )
 
@@ -47,6 +47,7 @@ def why_text(question: Question, now: datetime) -> str:
     """Return the command that asks how the figure of `question` came about; or ""."""
     subjects = {
         "cost": question.target,
+        "leaks": question.target,
         "team": f"team:{question.target}",
         "account": f"account:{question.target}",
         "untagged": "bucket:untagged",
@@ -78,6 +79,8 @@ def _forms(question: Question) -> Iterator[list[str]]:
     elif question.verb == "cost":
         yield [target, window]
         yield ["cost", target, window]
+    elif question.verb == "compare":
+        yield ["compare", target, _quoted(question.job), window]
     elif question.verb == "top":
         yield ["top", question.by, window]
     else:

@@ -23,7 +23,7 @@ __all__ = ["BadQuestion", "Question", "Run", "read_question"]
 SIMPLE = ("approvals", "idle", "coverage", "checkpoints", "me", "resume", "help")
 VERBS = (
     *("cost", "top", "team", "account", "estimate", "request", "digest", "pause"),
-    *("why", "untagged", "budget"),
+    *("why", "untagged", "budget", "leaks", "compare"),
     *SIMPLE,
 )
 #: What a person says about one item of ``untagged``; they are typed after it.
@@ -224,6 +224,23 @@ def _untagged(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQ
     return Question(verb=verb, target=rest[1], job=job, window=window)
 
 
+def _leaks(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
+    if not rest:
+        return BadQuestion(problems=("say of which job, such as leaks job-123",))
+    return _named("leaks", "job-123")(rest, words, now)
+
+
+def _compare(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
+    if len(rest) < 2:  # noqa: PLR2004 - the two jobs
+        example = "such as compare job-1 job-2"
+        return BadQuestion(problems=(f"say which two jobs, {example}",))
+    window, problems, said = _window(rest[2:], words, now)
+    if problems:
+        return BadQuestion(problems=problems)
+    first, second = rest[:2]
+    return Question(verb="compare", target=first, job=second, window=window, said=said)
+
+
 def _budget(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
     del now
     problems = list(_unknown_options(words, set()))
@@ -348,6 +365,8 @@ _READERS: dict[str, Callable[..., Question | BadQuestion]] = {
     "why": _why,
     "untagged": _untagged,
     "budget": _budget,
+    "leaks": _leaks,
+    "compare": _compare,
     "pause": _pause,
     **{verb: _simple(verb) for verb in SIMPLE},
 }

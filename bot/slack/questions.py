@@ -47,7 +47,7 @@ class Question:
             when none.
         by: Breakdown of ``top``.
         window: None when none was typed.
-        job: Whom a confirmed item belongs to.
+        job: Whom a confirmed item belongs to; the second one of ``compare``.
         page: Of a list with more lines than one message shows; 1 is the first.
         near: Verbs that a mistyped job name may have meant.
         said: The words of a window that depends on the asker's calendar; "" else.

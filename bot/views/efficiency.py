@@ -135,7 +135,7 @@ def number(value: Fraction | None) -> float | None:
 def compare_text(answer: CompareAnswer) -> str:
     """Return what `gpucost compare` prints."""
     head = ("", *(one.efficiency.facts.job for one in answer.runs))
-    rows = [head, *_rows(answer)]
+    rows = [head, *compare_rows(answer)]
     notes = [
         f"{one.efficiency.facts.job}: not known: {one.efficiency.missing}"
         for one in answer.runs
@@ -170,7 +170,9 @@ def _gpus(work: Work) -> str:
     return f"{count} {'GPU' if count == '1' else 'GPUs'}"
 
 
-def _rows(answer: CompareAnswer) -> Sequence[tuple[str, ...]]:
+def compare_rows(answer: CompareAnswer) -> Sequence[tuple[str, ...]]:
+    """Return every figure that is compared, with its name."""
+
     def row(name: str, tell: Callable[[RunAnswer], str]) -> tuple[str, ...]:
         return (name, *(tell(one) for one in answer.runs))
 

@@ -13,6 +13,8 @@ COMMANDS: tuple[tuple[str, str], ...] = (
         "why job-123",
         "how a figure came about (also: why job-123:compute, why team:nlp)",
     ),
+    ("leaks job-123", "what of a job's cost was avoidable, and how"),
+    ("compare job-1 job-2", "two runs: cost per step and token, scaling"),
     ("me", "your own jobs this month"),
     ("top last week", "the most expensive jobs (also: top teams, top accounts)"),
     ("team research 7d", "what a team has cost"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +11,7 @@ from billing.core.leaks import LeakFound, LeakReport
 from billing.core.money import Money
 from bot.views.answers import CostAnswer
 from bot.views.documents import cost_document, money
-from bot.views.terminal import AT_LEAST, UNKNOWN, clean, cost_text, table
+from bot.views.terminal import AT_LEAST, UNKNOWN, brief_text, clean, table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,14 +62,34 @@ def leaks_document(answer: LeakAnswer) -> dict[str, Any]:
 def leaks_text(answer: LeakAnswer) -> str:
     """Return what `gpucost cost JOB --by leak` prints."""
     known = [one for one in answer.leaks if one.amount is not None and one.amount.nanos]
+    brief = replace(answer.cost, groups=())
     parts = [
-        cost_text(answer.cost),
+        brief_text(brief),
+        _groups(answer),
         clean(avoidable_line(answer)),
-        "\n".join(line for one in known for line in _known(one)),
+        "\n\n".join("\n".join(_known(one)) for one in known),
         _unknown([one for one in answer.leaks if one.missing]),
         _commitments(answer),
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _groups(answer: LeakAnswer) -> str:
+    """Return what it was for: what was needed first, then the leaks."""
+    leaks = {one.leak.value for one in answer.leaks}
+    groups = sorted(answer.cost.groups, key=lambda one: one.key in leaks)
+    rows = [
+        (
+            group.key,
+            str(group.total),
+            str(group.billed),
+            UNKNOWN if group.provisional is None else str(group.provisional),
+            "avoidable" if group.key in leaks else "",
+        )
+        for group in groups
+    ]
+    head = ("what for", "total", "billed", "provisional", "")
+    return table([head, *rows], right=frozenset({1, 2, 3}))
 
 
 def avoidable_line(answer: LeakAnswer) -> str:
@@ -101,7 +121,7 @@ def _unknown(missing: list[LeakFound]) -> str:
     if not missing:
         return ""
     rows = [(f"  {one.leak.value}", one.missing) for one in missing]
-    return f"not {UNKNOWN.removeprefix('un')}\n{table(rows)}"
+    return f"what is not known\n{table(rows)}"
 
 
 def _commitments(answer: LeakAnswer) -> str:

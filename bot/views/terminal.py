@@ -80,6 +80,12 @@ def cost_text(answer: CostAnswer) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def brief_text(answer: CostAnswer) -> str:
+    """Return the total, what is billed of it, and what is not known, without details."""
+    parts = [_headline(answer), _totals(answer), *_warnings(answer)]
+    return "\n\n".join(part for part in parts if part)
+
+
 def _headline(answer: CostAnswer) -> str:
     subject = answer.job or (f"team {answer.team}" if answer.team else "")
     subject = subject or (f"account {answer.account}" if answer.account else "all jobs")
@@ -165,6 +171,7 @@ def _warnings(answer: CostAnswer) -> list[str]:
     if not answer.freshness:
         return [NOTHING_READ]
     lines = [f"not priced: {reason}" for reason in answer.provisional_unknown]
+    lines += [f"priced so: {basis}" for basis in answer.provisional_basis]
     lines += [
         f"stale: {one.source.value} {one.account} as of {when(one.as_of)}: {one.reason}"
         for one in answer.stale

@@ -42,6 +42,7 @@ from bot.views.text import channel as channel_mention
 from bot.views.text import escape
 from bot.wiring.application import Application
 from bot.wiring.slack_explain import ExplainAnswers
+from bot.wiring.slack_runs import RunAnswers
 from policies.core.approvals import ApprovalRequest, Person, RequestState
 
 log = structlog.get_logger()
@@ -71,6 +72,7 @@ class SlackAnswers:
             "pause": self.pause,
             "resume": self.resume,
             **ExplainAnswers(self.application, self.directory).answers(),
+            **RunAnswers(self.application).answers(),
         }
         zone = getattr(self.directory, "zone", None)
         return Handlers(

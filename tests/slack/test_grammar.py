@@ -244,3 +244,19 @@ def test_what_a_run_can_bear_is_read_as_words_and_as_options() -> None:
     assert words == options
     assert words is not None
     assert words.extras == (("interruptible", ""), ("stage", "production"))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("leaks job-123", Question(verb="leaks", target="job-123")),
+        ("compare job-1 job-2", Question(verb="compare", target="job-1", job="job-2")),
+    ],
+)
+def test_runs_are_asked_about(text: str, expected: Question) -> None:
+    assert read_question(text, NOW) == expected
+
+
+@pytest.mark.parametrize("text", ["leaks", "compare", "compare job-1"])
+def test_a_question_about_runs_names_them(text: str) -> None:
+    assert isinstance(read_question(text, NOW), BadQuestion)

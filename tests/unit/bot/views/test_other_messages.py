@@ -113,6 +113,8 @@ What you can ask: /gpucost job-123, top, help
 `/gpucost job-123` what a job has cost, what it costs now, and since when
 `/gpucost why job-123` how a figure came about (also: why job-123:compute, why
    team:nlp)
+`/gpucost leaks job-123` what of a job's cost was avoidable, and how
+`/gpucost compare job-1 job-2` two runs: cost per step and token, scaling
 `/gpucost me` your own jobs this month
 `/gpucost top last week` the most expensive jobs (also: top teams, top accounts)
 `/gpucost team research 7d` what a team has cost
