@@ -13,6 +13,7 @@ from policies.core.actions import Action, ActionState, Live
 from policies.core.approvals import ApprovalRequest, RequestState, Vote
 from policies.core.finding import Finding, Target
 from policies.core.grants import StartedLaunch
+from policies.core.waivers import Waiver, WaiverState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,6 +146,20 @@ class Journal(Protocol):
 
     def confirmed_by(self, policy: str, policy_hash: str) -> Sequence[str]:
         """Return who confirmed a policy exactly as it is written, oldest first."""
+
+    def add_waiver(self, waiver: Waiver) -> None:
+        """Store a waiver somebody asked for."""
+
+    def waiver(self, waiver_id: str) -> Waiver | None:
+        """Return one waiver."""
+
+    def waivers(self, *, since: datetime | None = None) -> Sequence[Waiver]:
+        """Return waivers that end after an instant (None: all), by end, then id."""
+
+    def decide_waiver(
+        self, waiver: Waiver, state: WaiverState, *, by: str, now: datetime
+    ) -> bool:
+        """Move a waiver on from the state it was read in; False when it lost."""
 
 
 class Enforcer(Protocol):

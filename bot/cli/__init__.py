@@ -20,6 +20,8 @@ from bot.cli import (
     data,
     estimates,
     explain,
+    exports,
+    job_imports,
     known,
     launches,
     policies,
@@ -27,6 +29,7 @@ from bot.cli import (
     service,
     tokens,
     untagged,
+    waivers,
 )
 from bot.cli.output import FAILED, Format, fail, wants_json
 
@@ -43,6 +46,7 @@ app = typer.Typer(
 for family in (
     *(
         costs,
+        job_imports,
         compare,
         explain,
         untagged,
@@ -50,9 +54,10 @@ for family in (
         reconciliation,
         estimates,
         data,
+        exports,
         policies,
     ),
-    *(approvals, launches, tokens, service),
+    *(approvals, waivers, launches, tokens, service),
 ):
     family.register(app)
 

@@ -9,12 +9,14 @@ from datetime import datetime
 from bot.ports import Store, UnitOfWork
 from bot.use_cases.actions import Acting, plan_actions
 from bot.use_cases.cards import post
+from bot.use_cases.waivers import remind, spent_by_job
 from bot.views.alert import finding_alert, finding_resolved
 from policies.core.catalogue import Policy
 from policies.core.decide import decide
 from policies.core.evaluate import evaluate
 from policies.core.facts import Facts
 from policies.core.finding import Evaluation, Finding
+from policies.core.waivers import waive
 from policies.ports import StoredFinding
 
 
@@ -51,8 +53,11 @@ def run_policies(
     Findings, their notices, planned actions with their warnings and the marks that
     people were told commit together. Nothing in AWS is changed here.
     """
-    evaluation = evaluate(policies, facts, now)
+    found = evaluate(policies, facts, now)
     with store.write() as unit:
+        waivers = unit.journal.waivers(since=now)
+        evaluation = waive(found, waivers, spent_by_job(facts))
+        remind(unit, routing.alerts, now)
         before = unit.journal.open_findings()
         decisions = decide(evaluation, before, now)
         unit.journal.record_findings(

@@ -6,18 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from billing.core.errors import GpucostError
 from billing.core.estimate import EstimateRequest
 from billing.core.money import USD
 from billing.ledger.database import open_database
-from bot.clock import Now
 from bot.migrations import current, upgrade
-from bot.settings import Settings, load_settings
-from bot.unit_of_work import SqlStore
+from bot.settings import load_settings
 from bot.use_cases.approvals import UnknownRequestError
 from bot.use_cases.cards import people_names
 from bot.use_cases.control import pause, resume
@@ -33,15 +29,14 @@ from bot.use_cases.estimate import estimate_run
 from bot.use_cases.freshness import stale_sources
 from bot.use_cases.jobs import job_lines
 from bot.use_cases.parts import CostQuestion
-from bot.use_cases.pricing import OwnPrice, price_book
+from bot.use_cases.pricing import price_book
 from bot.views.answers import Check, CostAnswer, DigestAnswer, EstimateAnswer, JobLine
 from bot.views.digest import digest
 from bot.views.plain import message_text
+from bot.wiring.desks import Desks
 from bot.wiring.parts import (
     default_region,
     open_store,
-    own_prices,
-    policy_paths,
     rules_clock,
     tag_keys,
 )
@@ -50,27 +45,11 @@ from policies.core.approvals import ApprovalRequest, RequestState
 from policies.core.finding import Evaluation
 
 if TYPE_CHECKING:
-    from bot.wiring.aws import AwsParts
-    from bot.wiring.desk import ApprovalDesk
-    from bot.wiring.enforcing import Enforcing
-    from bot.wiring.grants import GrantDesk
-    from bot.wiring.intake import Intake
     from policies.core.catalogue import Policy
-    from policies.core.facts import Facts
 
 
 #: A queue that answers is noted every minute; this leaves room for a restart.
 EVENTS_EVERY = timedelta(minutes=5)
-
-
-class InvalidPoliciesError(GpucostError, ValueError):
-    """A policy file is invalid; nothing of the set is used."""
-
-    code = "invalid_policies"
-    exit_code = 2
-
-    def __init__(self, errors: Sequence[object]) -> None:
-        super().__init__("\n".join(str(error) for error in errors))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,54 +61,8 @@ class DigestOutcome:
 
 
 @dataclass(frozen=True)
-class Application:
+class Application(Desks):
     """Everything gpucost does, over one store and one clock of rules and figures."""
-
-    settings: Settings
-    store: SqlStore
-    now: Now
-
-    @cached_property
-    def aws(self) -> AwsParts:
-        """Return what reads AWS; nothing is loaded or called before it is needed."""
-        from bot.wiring.aws import AwsParts  # noqa: PLC0415 - loads boto3
-
-        return AwsParts(settings=self.settings, store=self.store, now=self.now)
-
-    @cached_property
-    def intake(self) -> Intake:
-        """Return what reads sources into the ledger."""
-        from bot.wiring.intake import Intake  # noqa: PLC0415 - as above
-
-        return Intake(aws=self.aws, store=self.store, now=self.now)
-
-    @cached_property
-    def desk(self) -> ApprovalDesk:
-        """Return where approvals are asked for and decided."""
-        from bot.wiring.desk import ApprovalDesk  # noqa: PLC0415 - as above
-
-        return ApprovalDesk(
-            settings=self.settings,
-            store=self.store,
-            now=self.now,
-            policies=lambda: self.load_policies(None),
-        )
-
-    @cached_property
-    def enforcing(self) -> Enforcing:
-        """Return what acts for policies that enforce."""
-        from bot.wiring.enforcing import Enforcing  # noqa: PLC0415 - loads boto3
-
-        return Enforcing(
-            settings=self.settings, store=self.store, now=self.now, facts=self.facts
-        )
-
-    @cached_property
-    def grants(self) -> GrantDesk:
-        """Return where grants of approvals are handed out and checked."""
-        from bot.wiring.grants import GrantDesk  # noqa: PLC0415 - loads cryptography
-
-        return GrantDesk(settings=self.settings, store=self.store, now=self.now)
 
     @property
     def default_region(self) -> str:
@@ -182,10 +115,6 @@ class Application:
             rule=rule,
         )
 
-    @cached_property
-    def _own(self) -> tuple[OwnPrice, ...]:
-        return own_prices(self.settings)
-
     @property
     def schedules(self) -> Mapping[str, timedelta]:
         """Return how often each source is read."""
@@ -204,38 +133,9 @@ class Application:
 
     # ------------------------------------------------------------------ policies
 
-    def load_policies(self, named: Sequence[Path] | None) -> tuple[Policy, ...]:
-        """Load the named policy files, or the configured ones, as a whole or not at all.
-
-        Raises:
-            InvalidPoliciesError: With every error of every file.
-        """
-        from policies.load import load_policies  # noqa: PLC0415 - loads CEL and YAML
-
-        paths = policy_paths(self.settings, named)
-        policies, errors = load_policies(paths) if paths else ((), ())
-        if errors:
-            raise InvalidPoliciesError(errors)
-        return policies
-
     def plan(self, policies: Sequence[Policy]) -> Evaluation:
         """Say what policies find right now; nothing is recorded."""
-        from policies.core.evaluate import evaluate  # noqa: PLC0415 - as above
-
-        return evaluate(policies, self.facts(policies), self.now())
-
-    def facts(self, policies: Sequence[Policy]) -> Facts:
-        """Gather what some policies look at, now."""
-        from bot.use_cases.facts import gather_facts  # noqa: PLC0415 - as above
-
-        return gather_facts(
-            self.store,
-            policies,
-            self.aws.fact_sources,
-            keys=tag_keys(self.settings),
-            own=self._own,
-            now=self.now(),
-        ).facts
+        return self.enforcing.evaluate(policies)
 
     # ----------------------------------------------------------------- approvals
 

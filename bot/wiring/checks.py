@@ -22,7 +22,8 @@ from bot.slack.app import BOT_SCOPES
 from bot.slack.client import call, connect
 from bot.use_cases.freshness import stale_sources
 from bot.views.answers import Check
-from bot.wiring.application import Application, InvalidPoliciesError
+from bot.wiring.application import Application
+from bot.wiring.desks import InvalidPoliciesError
 from bot.wiring.people import slack_client, slack_directory
 
 SKEW_S_MAX = 60

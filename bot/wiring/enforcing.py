@@ -14,12 +14,14 @@ from bot.unit_of_work import SqlStore
 from bot.use_cases.acting import Hand, Outcome, act_due
 from bot.use_cases.confirming import confirm_policy
 from bot.use_cases.policies import Routing, run_policies
+from bot.use_cases.waivers import spent_by_job
 from bot.wiring.parts import tag_keys
 from bot.wiring.people import speaker_email
 from policies.core.catalogue import Policy
 from policies.core.evaluate import evaluate
 from policies.core.facts import Facts
 from policies.core.finding import Evaluation
+from policies.core.waivers import waive
 from policies.enforce.aws import Ec2Enforcer
 
 
@@ -59,7 +61,7 @@ class Enforcing:
                 store=self.store,
                 enforcer=self._enforcer() if self.can_act else None,
                 policies=policies,
-                evaluate=self._evaluate,
+                evaluate=self.evaluate,
                 keys=tag_keys(self.settings),
                 now=self.now,
                 system_now=system_now,
@@ -82,8 +84,12 @@ class Enforcing:
         )
         return evaluation, self.act(policies)
 
-    def _evaluate(self, policies: Sequence[Policy]) -> Evaluation:
-        return evaluate(policies, self.facts(policies), self.now())
+    def evaluate(self, policies: Sequence[Policy]) -> Evaluation:
+        """Judge policies on facts gathered now, waivers heeded; record nothing."""
+        facts, now = self.facts(policies), self.now()
+        with self.store.read() as unit:
+            waivers = unit.journal.waivers(since=now)
+        return waive(evaluate(policies, facts, now), waivers, spent_by_job(facts))
 
     def _enforcer(self) -> Ec2Enforcer:
         self.settings.check_clock(calls_aws=True, calls_slack=False)

@@ -23,7 +23,8 @@ from bot.use_cases.ingest import tell_stale
 from bot.use_cases.policies import Routing, run_policies
 from bot.use_cases.runner import Task, TaskStoppedError
 from bot.views.digest import digest
-from bot.wiring.application import Application, InvalidPoliciesError
+from bot.wiring.application import Application
+from bot.wiring.desks import InvalidPoliciesError
 from bot.wiring.outlook import judge
 from bot.wiring.parts import own_prices, tag_keys
 from policies.core.catalogue import Policy

@@ -115,6 +115,8 @@ def _why(finding: Finding, stored: Stored | None, now: datetime) -> Why | None:
     """Return why a finding is told now; None when it is not."""
     if finding.mode == Mode.OBSERVE or finding.severity is Severity.INFO:
         return None
+    if finding.waiver:
+        return None
     if stored is None or stored.notified_at is None:
         return Why.NEW
     since = now - stored.notified_at

@@ -96,6 +96,7 @@ class Finding:
         actions: Steps of the policy for this finding, in order.
         mode: ``observe``, ``notify`` or ``enforce``.
         targets: Resources that its actions would touch, sorted.
+        waiver: Id of the waiver that covers it; "" when none does.
     """
 
     policy: str
@@ -113,6 +114,7 @@ class Finding:
     owner: str = ""
     team: str = ""
     targets: tuple[Target, ...] = ()
+    waiver: str = ""
 
     @property
     def fingerprint(self) -> str:

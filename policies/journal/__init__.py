@@ -8,12 +8,13 @@ from policies.journal.actions import SqlActions
 from policies.journal.approvals import SqlApprovals
 from policies.journal.findings import SqlFindings
 from policies.journal.launches import SqlLaunches
+from policies.journal.waivers import SqlWaivers
 
 __all__ = ["SqlJournal"]
 
 
-class SqlJournal(SqlFindings, SqlApprovals, SqlLaunches, SqlActions):
-    """Findings, approvals, launches and actions within one session.
+class SqlJournal(SqlFindings, SqlApprovals, SqlLaunches, SqlActions, SqlWaivers):
+    """Findings, approvals, launches, actions and waivers within one session.
 
     Args:
         session: The unit's session.

@@ -1,4 +1,4 @@
-"""The tables of actions and of who confirmed a policy. Rows only: no rule lives here."""
+"""The tables of actions, waivers and of who confirmed a policy. Rows only: no rule lives here."""
 
 from __future__ import annotations
 
@@ -46,3 +46,18 @@ class PolicyConfirmationRow(Row, table=True):
     policy_hash: str
     person_id: str
     at: datetime = instant()
+
+
+class WaiverRow(Row, table=True):
+    """One waiver; the columns that decide stand apart from the rest of it in `data`."""
+
+    __tablename__ = "waiver"
+    __table_args__ = (Index(None, "until"),)
+
+    waiver_number: int | None = serial()
+    waiver_id: str = Field(unique=True)
+    state: str
+    until: datetime = instant()
+    decided_at: datetime | None = instant(default=None)
+    decided_by: str = ""
+    data: str = Field(sa_type=Text)

@@ -13,7 +13,7 @@ from billing.core.charges import Source
 from bot.settings.sections import DigestSection
 from bot.use_cases.due import Every
 from bot.use_cases.runner import Task, run_due
-from bot.wiring.application import InvalidPoliciesError
+from bot.wiring.desks import InvalidPoliciesError
 from bot.wiring.tasks import ChildFailedError, Children, PolicySet, Work, tasks
 
 if TYPE_CHECKING:

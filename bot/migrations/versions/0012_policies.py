@@ -48,8 +48,21 @@ def upgrade() -> None:
             *("policy", "policy_hash", "person_id"),
         ),
     )
+    op.create_table(
+        "waiver",
+        serial("waiver_number"),
+        *texts("waiver_id", "state"),
+        *instants("until"),
+        *instants("decided_at", null=True),
+        *texts("decided_by"),
+        column("data", sa.Text()),
+        primary("waiver", "waiver_number"),
+        unique("uq_waiver_waiver_id", "waiver_id"),
+    )
+    index("waiver", "until")
 
 
 def downgrade() -> None:
+    op.drop_table("waiver")
     op.drop_table("policy_confirmation")
     op.drop_table("action")
