@@ -28,7 +28,8 @@ from billing.core.money import USD, Money, total
 JUDGED_FROM = Money.of("1")
 #: Hours of an account agree when they differ by less than this share.
 _AGREE = Fraction(1, 100)
-_HOUR = timedelta(hours=1)
+#: Two roundings of one amount are closer than this part of it.
+_ROUNDING = 10_000
 _UNTAGGED = f"{BUCKET_PREFIX}{Bucket.UNTAGGED}"
 _SPOT = frozenset({PricingCategory.DYNAMIC})
 
@@ -199,8 +200,8 @@ class _Work:
         side = self._side(place, pool)
         side.billed += line.effective.nanos
         side.pricing |= {line.pricing}
-        side.is_committed |= (
-            line.pricing is PricingCategory.COMMITTED or line.effective != line.billed
+        side.is_committed |= line.pricing is PricingCategory.COMMITTED or _is_amortised(
+            line
         )
         if line.hours is None or side.hours is None:
             side.hours = None
@@ -340,6 +341,12 @@ class _Work:
         if side.is_committed:
             return Reason.COMMITTED
         return Reason.PRICE_CHANGED if pool in self._known.repriced else Reason.DISCOUNT
+
+
+def _is_amortised(line: BilledLine) -> bool:
+    """Tell whether a commitment shows in a line: it cost other than was invoiced."""
+    apart = abs(line.effective.nanos - line.billed.nanos)
+    return apart * _ROUNDING > abs(line.billed.nanos)
 
 
 _REST = {

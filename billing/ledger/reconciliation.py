@@ -8,7 +8,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import Float, case, cast, func, select
 from sqlmodel import Session
 
 from billing.core.categories import running_type_of
@@ -29,6 +29,7 @@ _CHARGE = table_of(ChargeRow)
 _TRANSFER = table_of(TransferRow)
 _PROPERTY = table_of(LedgerProperty)
 _CREDITS = [one.value for one in CREDIT_CATEGORIES]
+_MICRO = 1_000_000
 #: Account, day, job or bucket, region, usage type, cost category, pricing.
 _Key = tuple[str, date, str, str, str, str, str]
 
@@ -61,9 +62,9 @@ class SqlReconciliation:
         sums: dict[_Key, _Sum] = {}
         for row in self._charges(since, until):
             name = row.job or f"{BUCKET_PREFIX}{row.bucket}"
-            hours = None if row.quantity is None else Fraction(row.quantity)
+            hours = None if row.hours is None else _fraction(row.hours)
             key = _key(row, name)
-            sums.setdefault(key, _Sum()).add(row.billed, row.effective, hours)
+            sums.setdefault(key, _Sum()).add(int(row.billed), int(row.effective), hours)
         self._move(sums, since, until)
         currency = self._currency()
         return [_line(key, found, currency) for key, found in sorted(sums.items())]
@@ -85,18 +86,28 @@ class SqlReconciliation:
             sums.setdefault(key, _Sum()).add(part.billed, part.effective, part.hours)
 
     def _charges(self, since: date, until: date) -> Iterator[Any]:
+        """Yield sums by the database: an export may hold a line for each resource."""
         columns = _CHARGE.c
+        words = (
+            *(columns.account, columns.day, columns.job, columns.bucket),
+            *(columns.region, columns.usage_type, columns.cost_category),
+            columns.pricing,
+        )
+        quantity = func.sum(cast(columns.quantity, Float))
+        is_told = func.count(columns.quantity) == func.count()
         yield from self._session.connection().execute(
             select(
-                *(columns.account, columns.day, columns.job, columns.bucket),
-                *(columns.region, columns.usage_type, columns.cost_category),
-                *(columns.pricing, columns.billed, columns.effective),
-                columns.quantity,
-            ).where(
+                *words,
+                func.sum(columns.billed).label("billed"),
+                func.sum(columns.effective).label("effective"),
+                case((is_told, quantity)).label("hours"),
+            )
+            .where(
                 columns.day >= since,
                 columns.day < until,
                 columns.category.not_in(_CREDITS),
             )
+            .group_by(*words)
         )
 
     def _transfers(self, since: date, until: date) -> Iterator[Any]:
@@ -114,6 +125,11 @@ class SqlReconciliation:
             select(_PROPERTY.c.value).where(_PROPERTY.c.name == CURRENCY)
         ).scalar_one_or_none()
         return found or USD
+
+
+def _fraction(hours: float) -> Fraction:
+    """Return hours as summed by a database, to a microhour."""
+    return Fraction(round(hours * _MICRO), _MICRO)
 
 
 def _key(row: Any, name: str) -> _Key:  # noqa: ANN401 - a row of either table

@@ -23,6 +23,8 @@ from bot.views.words import amount, days_of, plural, short_day
 ROWS_MAX = 12
 _REASONS_SHOWN = 2
 _PLACES = 4
+#: Half a cent; below it a reason is only in the document.
+_TOLD_NANOS = 5_000_000
 
 
 class Reconciled(Protocol):
@@ -289,7 +291,8 @@ def _why(some: Sequence[JobDay]) -> str:
     for one in some:
         for reason, part in one.reasons:
             sums[reason] = sums[reason] + part if reason in sums else part
-    ordered = sorted(sums.items(), key=lambda one: (-abs(one[1].nanos), one[0]))
+    told = [one for one in sums.items() if abs(one[1].nanos) >= _TOLD_NANOS]
+    ordered = sorted(told, key=lambda one: (-abs(one[1].nanos), one[0]))
     said = [
         f"{reason.value} {_signed(part)}" for reason, part in ordered[:_REASONS_SHOWN]
     ]
