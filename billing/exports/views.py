@@ -83,20 +83,13 @@ def _focus(row: Cells, key: Grouped) -> tuple[dict[str, str], dict[str, str]]:
         key.text("ChargeCategory"),
         key.text("CommitmentDiscountStatus"),
     )
-    commitment = row.text("CommitmentDiscountId")
-    is_commitment = key.of(
-        NO_TEXT
-        if commitment == NO_TEXT
-        else f"CASE WHEN {commitment} IS NOT NULL THEN 'yes' END"
-    )
+    is_commitment = key.of(_present(row.text("CommitmentDiscountId")))
     start, end = key.day("ChargePeriodStart"), row.instant("ChargePeriodEnd")
     is_bought = f"({category} = 'Purchase' AND {is_commitment} = 'yes')"
     is_unused = f"COALESCE({status} = 'Unused', FALSE)"
     is_usage = f"({category} = 'Usage' AND NOT {is_unused})"
-    last = "CAST(NULL AS DATE)"
-    if row.table.columns("CommitmentDiscountStatus"):
-        unused = f"{row.text('CommitmentDiscountStatus')} = 'Unused'"
-        last = key.of(f"CASE WHEN {unused} THEN {_last(end)} END")
+    unused = f"{row.text('CommitmentDiscountStatus')} = 'Unused'"
+    last = key.of(f"CASE WHEN {unused} THEN {_last(end)} END")
     provider = key.text("ProviderName", "ServiceProviderName")
     usage_type = key.text("x_UsageType", "SkuMeter")
     has_no_list = f"{is_bought} OR {is_unused}"
@@ -135,6 +128,13 @@ def _focus(row: Cells, key: Grouped) -> tuple[dict[str, str], dict[str, str]]:
         "final": row.text("InvoiceId"),
         "ends": end,
     }
+
+
+def _present(value: str) -> str:
+    """Return 'yes' for a row that has the value: there are fewer of those than values."""
+    return (
+        NO_TEXT if value == NO_TEXT else f"CASE WHEN {value} IS NOT NULL THEN 'yes' END"
+    )
 
 
 def _is_negative(row: Cells, key: Grouped) -> str:

@@ -11,6 +11,7 @@ from billing.core.claims import AttributionRules
 from billing.ledger.attribution import SqlAttribution
 from billing.ledger.charge_lines import SqlChargeLines
 from billing.ledger.estimates import SqlEstimates
+from billing.ledger.export_lines import SqlExportLines
 from billing.ledger.fleet import SqlFleet
 from billing.ledger.prices import SqlPrices
 from billing.ledger.progress import SqlProgress
@@ -20,6 +21,7 @@ from billing.ledger.staged_rows import SqlStagedRows
 
 class SqlLedger(
     SqlStagedRows,
+    SqlExportLines,
     SqlFleet,
     SqlPrices,
     SqlReader,
