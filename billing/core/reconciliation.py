@@ -48,9 +48,9 @@ class Reason(StrEnum):
     PRICE_CHANGED = "price changed"
     DISCOUNT = "other price than the list's"
     NO_PRICE = "no price known"
-    STORAGE = "storage not accrued"
+    STORAGE = "storage"
     NETWORK = "network not accrued"
-    OTHER = "other cost not accrued"
+    OTHER = "other services"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

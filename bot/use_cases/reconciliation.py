@@ -44,7 +44,9 @@ from billing.core.usage import ResourceKind, UsageInterval
 from billing.ports import BillLedger
 from billing.ports.reconciliation import BilledLines
 from bot.use_cases.cost import UnknownJobError
+from bot.use_cases.prepaid import is_prepaid
 from bot.use_cases.pricing import OwnPrice, PriceBook, price_book
+from bot.views.reconciliation import score_line
 
 SCORED = 30 * DAY
 _UNTAGGED = f"{BUCKET_PREFIX}{Bucket.UNTAGGED}"
@@ -141,6 +143,16 @@ def recent_score(
     return score(one for one in found if _is_compared(one))
 
 
+def accuracy_notes(
+    unit: ReconciliationUnit, *, own: Sequence[OwnPrice], keys: TagKeys, now: datetime
+) -> tuple[str, ...]:
+    """Say how far off provisional cost was lately; nothing when no day tells."""
+    found = recent_score(unit, own=own, keys=keys, now=now)
+    if not found.job_days:
+        return ()
+    return (f"Provisional compute of the last 30 days: {score_line(found)}.",)
+
+
 def _is_compared(one: JobDay) -> bool:
     return one.key == _UNTAGGED or not one.key.startswith(BUCKET_PREFIX)
 
@@ -174,7 +186,8 @@ def _job_days(
     billed = unit.reconciliation.billed_lines(since, until)
     stored = {(line.account, line.day) for line in billed}
     period = Period(start_of(since), min(start_of(until), now))
-    intervals = ledger.intervals(period)
+    # What is paid at purchase is spread over hours for show: no bill says it so.
+    intervals = [one for one in ledger.intervals(period) if not is_prepaid(one)]
     prices = prices_then(price_book(ledger, own), intervals, period)
     accrued = _accrued(ledger, intervals, prices, period, keys=keys, now=now)
     # A day that is not billed at all has nothing to be held against.
