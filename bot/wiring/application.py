@@ -177,15 +177,18 @@ class Application(Desks):
     def digest_of(self, scope: DigestScope) -> DigestAnswer:
         """Gather the digest of a week."""
         now = self.now()
+        keys = tag_keys(self.settings)
         with self.store.read() as unit:
-            return digest_answer(
+            found = digest_answer(
                 unit,
                 scope,
                 prices=price_book(unit.ledger, self._own),
-                keys=tag_keys(self.settings),
+                keys=keys,
                 stale=stale_sources(unit.ledger.freshness(), self.schedules, now),
                 now=now,
             )
+            notes = accuracy_notes(unit, own=self._own, keys=keys, now=now)
+        return replace(found, notes=(*found.notes, *notes))
 
     def digest(
         self, *, channel: str, week: str, team: str, dry_run: bool
