@@ -30,6 +30,7 @@ from bot.use_cases.freshness import stale_sources
 from bot.use_cases.jobs import job_lines
 from bot.use_cases.parts import CostQuestion
 from bot.use_cases.pricing import price_book
+from bot.use_cases.reconciliation import accuracy_notes
 from bot.views.answers import Check, CostAnswer, DigestAnswer, EstimateAnswer, JobLine
 from bot.views.digest import digest
 from bot.views.plain import message_text
