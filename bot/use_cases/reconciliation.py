@@ -44,7 +44,6 @@ from billing.core.usage import ResourceKind, UsageInterval
 from billing.ports import BillLedger
 from billing.ports.reconciliation import BilledLines
 from bot.use_cases.cost import UnknownJobError
-from bot.use_cases.prepaid import is_prepaid
 from bot.use_cases.pricing import OwnPrice, PriceBook, price_book
 from bot.views.reconciliation import score_line
 
@@ -187,7 +186,7 @@ def _job_days(
     stored = {(line.account, line.day) for line in billed}
     period = Period(start_of(since), min(start_of(until), now))
     # What is paid at purchase is spread over hours for show: no bill says it so.
-    intervals = [one for one in ledger.intervals(period) if not is_prepaid(one)]
+    intervals = [one for one in ledger.intervals(period) if not _is_prepaid(one)]
     prices = prices_then(price_book(ledger, own), intervals, period)
     accrued = _accrued(ledger, intervals, prices, period, keys=keys, now=now)
     # A day that is not billed at all has nothing to be held against.
@@ -201,6 +200,10 @@ def _job_days(
         unpriced={(one.job or _UNTAGGED, one.product) for one in accrued.unknown},
     )
     return reconcile(billed, cells, known)
+
+
+def _is_prepaid(one: UsageInterval) -> bool:
+    return one.lifecycle is Lifecycle.CAPACITY_BLOCK
 
 
 def _accrued(
