@@ -54,7 +54,7 @@ def _item(item: UntaggedItem) -> str:
         lines.append(f"  {resources}")
     if item.suggestion:
         lines.append(f"  probably {suggestion_text(item.suggestion)}")
-        lines.append(f"    {reasons_text(item.suggestion)}")
+        lines += [f"    {one.text} ({one.points})" for one in item.suggestion.reasons]
     else:
         lines.append(f"  unknown: {item.unknown}")
     lines += [
@@ -77,8 +77,8 @@ def _confirmed(confirmed: Sequence[Confirmed]) -> str:
             f"  {one.number}",
             one.item,
             one.job,
-            f"since {when(one.since)}",
-            f"by {one.by}, {when(one.at)}",
+            f"by {one.by}",
+            f"{one.at:%Y-%m-%d}",
         )
         for one in confirmed
     ]
@@ -91,13 +91,10 @@ def confirmed_text(one: Confirmed, *, moved: int, again: bool) -> str:
         return clean(
             f"{one.item} was given to {one.job} before, as number {one.number}"
         )
-    span = f"since {when(one.since)}" + (
-        f" until {when(one.until)}" if one.until else ""
-    )
+    until = f"to {when(one.until)}" if one.until else "on"
+    first = f"{one.item} belongs to {one.job}, from {when(one.since)} {until}"
     days = f"{plural(moved, 'day')} computed anew"
-    return clean(
-        f"{one.item} belongs to {one.job} {span} (number {one.number}); {days}"
-    )
+    return f"{clean(first)}\nconfirmation {one.number}; {days}"
 
 
 def undone_text(one: Confirmed, *, moved: int) -> str:

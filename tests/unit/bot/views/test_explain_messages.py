@@ -84,7 +84,7 @@ provisional: running time x price
 
 sources
   cost-explorer  012345678901  read 2026-11-30 14:00 UTC\
-""")
+""")  # noqa: E501 - lines of a table
 
 
 def test_what_is_not_shown_is_counted_and_summed() -> None:

@@ -73,14 +73,16 @@ $80.00  012345678901/us-east-1/p5.48xlarge
   26 to 27 Nov 2026, $80.00 billed, $0.00 provisional
   1 resource: i-0abc 12.5 h
   probably job-123 (strong, 85 of 100)
-    named 'trainer' like its instances (30); same owner 'mia' (25); the only job that ran p5.48xlarge then (30)
+    named 'trainer' like its instances (30)
+    same owner 'mia' (25)
+    the only job that ran p5.48xlarge then (30)
 
 $20.00  012345678901/us-east-1/NatGateway-Bytes
   26 to 27 Nov 2026, $20.00 billed, $0.00 provisional
   unknown: no resource
 
 confirmed (`gpucost untagged undo NUMBER` takes one back)
-  1  012345678901/us-east-1/p5.48xlarge  job-123  since 2026-11-26 00:00 UTC  by mia@example.com, 2026-11-30 16:00 UTC
+  1  012345678901/us-east-1/p5.48xlarge  job-123  by mia@example.com  2026-11-30
 
 `gpucost untagged confirm ITEM --job JOB` gives an item to a job\
 """)
@@ -150,12 +152,13 @@ def test_kept_and_taken_back() -> None:
 def test_what_the_terminal_says_of_a_confirmation() -> None:
     one = make_confirmed()
 
-    assert confirmed_text(one, moved=2, again=False) == snapshot(
-        "012345678901/us-east-1/p5.48xlarge belongs to job-123 since 2026-11-26 00:00 UTC until 2026-11-28 00:00 UTC (number 1); 2 days computed anew"
-    )
+    assert confirmed_text(one, moved=2, again=False) == snapshot("""\
+012345678901/us-east-1/p5.48xlarge belongs to job-123, from 2026-11-26 00:00 UTC to 2026-11-28 00:00 UTC
+confirmation 1; 2 days computed anew\
+""")
     assert "before, as number 1" in confirmed_text(one, moved=0, again=True)
-    assert undone_text(one, moved=1) == snapshot(
-        "012345678901/us-east-1/p5.48xlarge is no longer given to job-123; 1 day computed anew"
+    assert undone_text(one, moved=1).endswith(
+        "is no longer given to job-123; 1 day computed anew"
     )
 
 
