@@ -85,6 +85,7 @@ def ask_cost(
         stale=tuple(stale),
         freshness=tuple(read.freshness),
         provisional_unknown=tuple(one.text for one in read.accrued.unknown),
+        provisional_basis=read.basis,
         job=job,
         team=record.team if record else question.team,
         account=question.account,

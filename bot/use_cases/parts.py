@@ -43,6 +43,15 @@ from billing.core.usage import ResourceKind, TagSpan, UsageInterval
 from billing.ports import BillLedger, CostCellOfDay, Freshness, NeedsExportError
 from bot.use_cases.bill_days import bill_days, days_of
 from bot.use_cases.groups import Part
+from bot.use_cases.prepaid import (
+    Settled,
+    accrue_prepaid,
+    at_paid_share,
+    fees_taken_out,
+    is_prepaid,
+    merged,
+    names_of,
+)
 from bot.use_cases.pricing import PriceBook
 
 EC2_SERVICE = service_of(ResourceKind.INSTANCE)
@@ -86,6 +95,7 @@ class Gathered:
     Attributes:
         bill_days: ``(account, day)`` not complete and not watched: the bill so far counts.
         tags: History of the job tags of the intervals' resources and their parents.
+        basis: How accrued cost was priced where that is not the public price.
     """
 
     ledger: BillLedger
@@ -99,6 +109,7 @@ class Gathered:
     prices: PriceBook
     teams: Mapping[str, str]
     now: datetime
+    basis: tuple[str, ...] = ()
 
     @property
     def days(self) -> tuple[date, date]:
@@ -134,7 +145,11 @@ def gather(
     ids.update(one.parent_id for one in intervals if one.parent_id)
     tags = ledger.tags(sorted(ids), keys=keys.job)
     open_days = bill_days(ledger, freshness, period, through, now)
-    counted = [one for one in intervals if _counts(one, period, open_days, now)]
+    counted = [
+        one
+        for one in intervals
+        if not is_prepaid(one) and _counts(one, period, open_days, now)
+    ]
     wanted = count_price_keys(counted)
     accrued = accrue(
         counted,
@@ -146,16 +161,27 @@ def gather(
         billed_through=through,
         claims=ledger.claims(counted, tags, period),
     )
-    teams = {} if job else ledger.job_teams(_jobs_in(accrued))
+    paid = at_paid_share(ledger, accrued, prices, now)
+    spread = Settled(accrued=Accrued())
+    if question.metric is Metric.EFFECTIVE:
+        spread = accrue_prepaid(
+            ledger, intervals, period,
+            job=job, account=question.account, prices=prices, keys=keys, now=now,
+        )  # fmt: skip
+    teams = {} if job else ledger.job_teams(_jobs_in(accrued, spread.accrued))
     return Gathered(
         ledger=ledger,
         period=period,
         through=through,
         freshness=freshness,
         bill_days=open_days,
-        accrued=_of_question(
-            accrued, question, job=job, teams=teams, bill_days=open_days
+        accrued=merged(
+            _of_question(
+                paid.accrued, question, job=job, teams=teams, bill_days=open_days
+            ),
+            _of_question(spread.accrued, question, job=job, teams=teams),
         ),
+        basis=(*paid.basis, *spread.basis),
         intervals=intervals,
         tags=tags,
         prices=prices,
@@ -164,9 +190,9 @@ def gather(
     )
 
 
-def _jobs_in(accrued: Accrued) -> set[str]:
-    jobs = {cell.key.job for cell in accrued.cells}
-    return (jobs | {one.job for one in accrued.unknown}) - {""}
+def _jobs_in(*every: Accrued) -> set[str]:
+    jobs = {cell.key.job for one in every for cell in one.cells}
+    return (jobs | {lack.job for one in every for lack in one.unknown}) - {""}
 
 
 def _unbilled(
@@ -209,7 +235,7 @@ def _of_question(
     *,
     job: str,
     teams: Mapping[str, str],
-    bill_days: frozenset[tuple[str, date]],
+    bill_days: frozenset[tuple[str, date]] = frozenset(),
 ) -> Accrued:
     """Keep what the filter asks for, without the days the bill stands in for."""
 
@@ -248,7 +274,7 @@ def parts_by(read: Gathered, question: CostQuestion, by: str) -> list[Part]:
         # Names of services are those of exports: without any, there are none to use.
         raise NeedsExportError("days that are not billed yet cannot be told by service")
     accrued = [_accrued(cell, read, by) for cell in read.accrued.cells]
-    return [*billed, *accrued]
+    return [*billed, *_spread_fees(read, question, by), *accrued]
 
 
 def parts_of_key(read: Gathered, question: CostQuestion, key: str) -> list[Part]:
@@ -259,8 +285,28 @@ def parts_of_key(read: Gathered, question: CostQuestion, key: str) -> list[Part]
     accrued = [_accrued(cell, read, "job") for cell in read.accrued.cells]
     return [
         *_billed(cells, read, question.metric, "job"),
-        *(part for part in accrued if part.key == key),
-    ]
+        *(part for part in (*_spread_fees(read, question, "job"), *accrued)
+          if part.key == key),
+    ]  # fmt: skip
+
+
+def _spread_fees(read: Gathered, question: CostQuestion, by: str) -> list[Part]:
+    """Take fees that are spread over hours off the days on which they were billed."""
+    if question.metric is not Metric.EFFECTIVE:
+        return []
+    lines = fees_taken_out(
+        read.ledger, *read.days, through=read.through, bill_days=read.bill_days,
+        key=normalise_job(question.job), account=question.account,
+    )  # fmt: skip
+    return [
+        Part(
+            (names_of(line) | {"team": _team_key(read, line.key)}).get(by, ""),
+            line.account, line.day, -line.effective.nanos, line.effective.currency,
+            is_open,
+        )
+        for line, is_open in lines
+        if question.team in {"", read.teams.get(line.key, "")}
+    ]  # fmt: skip
 
 
 def _billed(

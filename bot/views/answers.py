@@ -58,6 +58,7 @@ class CostAnswer:
         total: ``billed + provisional`` before credits (with ``is_net``, credits included).
         provisional: Accrued after billed-through; the known part when
             ``provisional_unknown`` names what could not be priced.
+        provisional_basis: How hours were priced where that is not the public price.
         credits: Credits and refunds of the window, negative or zero.
         unattributed: Untagged part of the total (questions without a job only).
         groups: The breakdown asked for, by total descending, then key.
@@ -83,6 +84,7 @@ class CostAnswer:
     stale: tuple[Freshness, ...] = ()
     freshness: tuple[Freshness, ...] = ()
     provisional_unknown: tuple[str, ...] = ()
+    provisional_basis: tuple[str, ...] = ()
     job: str = ""
     team: str = ""
     account: str = ""

@@ -220,6 +220,12 @@ def _small_print(answer: CostAnswer) -> list[str]:
         first, last = instant(answer.first_seen_at), instant(answer.last_seen_at)
         lines.append(f"Seen from {first} to {last}.")
     lines += _earlier(answer)
+    if answer.provisional_basis:
+        shown = "; ".join(
+            escape(item, most=200) for item in answer.provisional_basis[:_UNKNOWN_MAX]
+        )
+        left = len(answer.provisional_basis) - _UNKNOWN_MAX
+        lines.append(f"Priced so: {shown}{f'; and {left} more' if left > 0 else ''}.")
     lines.append(freshness_line(answer.freshness, answer.as_of))
     return lines
 

@@ -46,6 +46,7 @@ def cost_document(answer: CostAnswer) -> Document:
         "billed": money(answer.billed),
         "provisional": money(answer.provisional),
         "provisional_unknown": [*answer.provisional_unknown],
+        "provisional_basis": [*answer.provisional_basis],
         "credits": money(answer.credits),
         "billed_through": {
             account: instant(through)
