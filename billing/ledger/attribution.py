@@ -20,7 +20,7 @@ from billing.core.attribution import TagKeys, is_job_key, normalise_job
 from billing.core.claims import LATE_TAGS, AttributionRules, Claims, subject_of
 from billing.core.money import USD
 from billing.core.periods import DAY, Period, day_of, days_between
-from billing.core.placements import Placement
+from billing.core.placements import Placement, PlacementSource
 from billing.core.transfers import Transfer
 from billing.core.usage import TagSpan, UsageInterval
 from billing.ledger.attribution_days import attribute_again, mark_of, transfer_of
@@ -182,6 +182,22 @@ class SqlAttribution(ABC):
             job=None if job is None else normalise_job(job),
             resource_ids=resource_ids,
         )
+
+    def attempts(
+        self, source: PlacementSource, external_ids: Sequence[str]
+    ) -> Mapping[str, Mapping[datetime, int]]:
+        """Return, by a scheduler's id of a job, the attempt of each known start."""
+        found: dict[str, dict[datetime, int]] = {}
+        columns = _PLACEMENT.c
+        for some in chunks(sorted(set(external_ids))):
+            rows = self._session.connection().execute(
+                select(columns.external_id, columns.started_at, columns.attempt)
+                .where(columns.source == source.value, columns.external_id.in_(some))
+                .distinct()
+            )
+            for external_id, started_at, attempt in rows.all():
+                found.setdefault(external_id, {})[started_at] = attempt
+        return found
 
     def hosts(self, names: Sequence[str]) -> Mapping[str, Sequence[HostMatch]]:
         """Return the instances known by each name, oldest first; unknown ones absent."""

@@ -10,7 +10,7 @@ from typing import Protocol
 from billing.core.assignments import Assignment
 from billing.core.claims import Claims
 from billing.core.periods import Period
-from billing.core.placements import Placement
+from billing.core.placements import Placement, PlacementSource
 from billing.core.transfers import Transfer
 from billing.core.usage import TagSpan, UsageInterval
 
@@ -54,6 +54,11 @@ class AttributionLedger(Protocol):
         resource_ids: Sequence[str] | None = None,
     ) -> Sequence[Placement]:
         """Return placements overlapping a period, by resource and start."""
+
+    def attempts(
+        self, source: PlacementSource, external_ids: Sequence[str]
+    ) -> Mapping[str, Mapping[datetime, int]]:
+        """Return, by a scheduler's id of a job, the attempt of each known start."""
 
     def hosts(self, names: Sequence[str]) -> Mapping[str, Sequence[HostMatch]]:
         """Return the instances known by each name, oldest first; unknown ones absent.

@@ -20,16 +20,14 @@ from bot.cli import (
     data,
     estimates,
     explain,
-    exports,
-    job_imports,
     known,
+    job_imports,
     launches,
     policies,
     reconciliation,
     service,
     tokens,
     untagged,
-    waivers,
 )
 from bot.cli.output import FAILED, Format, fail, wants_json
 
@@ -54,10 +52,9 @@ for family in (
         reconciliation,
         estimates,
         data,
-        exports,
         policies,
     ),
-    *(approvals, waivers, launches, tokens, service),
+    *(approvals, launches, tokens, service),
 ):
     family.register(app)
 

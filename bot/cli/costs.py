@@ -33,7 +33,6 @@ METRICS = ("effective", "billed", "list")
 def register(app: typer.Typer) -> None:
     """Add this family to the command line."""
     app.command()(cost)
-    app.command()(jobs)
 
 
 def cost(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from billing.core.charges import Source
 from bot.clock import Now
 from bot.ports import Store
+from bot.use_cases.attribution import attribute_due
 from bot.use_cases.ingest import (
     Reach,
     attempt,
@@ -21,6 +22,7 @@ from bot.use_cases.ingest import (
 from bot.use_cases.use_hours import ingest_use
 from bot.views.answers import IngestOutcome
 from bot.wiring.aws import AwsParts
+from bot.wiring.settling import settled
 
 Tell = Callable[[str], None]
 
@@ -55,6 +57,9 @@ class Intake:
         for one in wanted:
             progress(f"reading {one.value}")
             outcomes.append(attempt(one, readers[one]))
+        progress("attributing")
+        outcomes.append(attribute_due(self.store, self.now(), progress=progress))
+        outcomes.append(settled(self.aws.settings, self.store, wanted, self.now()))
         outcome = merged(outcomes)
         if self.aws.settings.has_slack:
             channel = self.aws.settings.config.slack.alerts

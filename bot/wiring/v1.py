@@ -25,6 +25,7 @@ from bot.ports import ApiToken
 from bot.use_cases.approvals import UnknownRequestError
 from bot.use_cases.estimate import plan_of
 from bot.use_cases.parts import CostQuestion
+from bot.use_cases.placements import record_placements
 from bot.use_cases.progress import record_progress
 from bot.use_cases.tokens import check_token, note_use
 from bot.views import documents
@@ -32,6 +33,7 @@ from bot.views.estimate_document import estimate_document
 from bot.views.leaks import leaks_document
 from bot.wiring.admission import Admission
 from bot.wiring.desk import ApprovalDesk
+from bot.wiring.job_placements import placements_of
 from bot.wiring.people import NoIdentityError, known_person
 from bot.wiring.runs import Runs
 from policies.core.approvals import ApprovalRequest
@@ -147,7 +149,12 @@ class V1:
         self, job: str, body: PlacementsBody, token: ApiToken
     ) -> Document:
         """Keep where a job held accelerators."""
-        raise NotImplementedError
+        del token  # Whoever may write placements may write those of any job.
+        placements = placements_of(job, body.placements)
+        done = record_placements(
+            self.application.store, placements, now=self.application.now()
+        )
+        return {"recorded": done.imported, "changed": done.changed}
 
     def job_cost(self, job: str, query: CostQuery) -> Document:
         """Answer as `gpucost cost JOB` does."""
