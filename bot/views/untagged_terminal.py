@@ -92,9 +92,9 @@ def confirmed_text(one: Confirmed, *, moved: int, again: bool) -> str:
             f"{one.item} was given to {one.job} before, as number {one.number}"
         )
     until = f"to {when(one.until)}" if one.until else "on"
-    first = f"{one.item} belongs to {one.job}, from {when(one.since)} {until}"
     days = f"{plural(moved, 'day')} computed anew"
-    return f"{clean(first)}\nconfirmation {one.number}; {days}"
+    second = f"from {when(one.since)} {until}; confirmation {one.number}; {days}"
+    return f"{clean(f'{one.item} belongs to {one.job}')}\n{second}"
 
 
 def undone_text(one: Confirmed, *, moved: int) -> str:

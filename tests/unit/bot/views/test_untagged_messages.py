@@ -153,8 +153,8 @@ def test_what_the_terminal_says_of_a_confirmation() -> None:
     one = make_confirmed()
 
     assert confirmed_text(one, moved=2, again=False) == snapshot("""\
-012345678901/us-east-1/p5.48xlarge belongs to job-123, from 2026-11-26 00:00 UTC to 2026-11-28 00:00 UTC
-confirmation 1; 2 days computed anew\
+012345678901/us-east-1/p5.48xlarge belongs to job-123
+from 2026-11-26 00:00 UTC to 2026-11-28 00:00 UTC; confirmation 1; 2 days computed anew\
 """)
     assert "before, as number 1" in confirmed_text(one, moved=0, again=True)
     assert undone_text(one, moved=1).endswith(
