@@ -121,16 +121,20 @@ def _per(amount: Money, units: Fraction | None) -> Money | None:
 def _measured(facts: RunFacts) -> tuple[Fraction | None, str]:
     """Return the measured share of the GPU hours, and why no mean is told."""
     if facts.gpu_hours is None:
-        return None, "how many GPU hours it held"
+        return None, "how many GPU hours it held is not known"
     if not facts.gpu_hours:
         return None, "it held no GPU in this time"
     share = min(facts.measured_gpu_hours / facts.gpu_hours, Fraction(1))
     if share < COVERAGE_LEAST:
-        return (
-            share,
-            f"GPU utilisation: measured for {round(share * 100)} % of its hours",
-        )
+        return share, _too_few(share)
     return share, ""
+
+
+def _too_few(share: Fraction) -> str:
+    if not share:
+        return "GPU utilisation was not measured"
+    percent = max(round(share * 100), 1)
+    return f"GPU utilisation was measured for {percent} % of its GPU hours, too few to tell"
 
 
 def _work(facts: RunFacts, counter: Counter, found: Progress) -> Work:

@@ -137,7 +137,7 @@ def compare_text(answer: CompareAnswer) -> str:
     head = ("", *(one.efficiency.facts.job for one in answer.runs))
     rows = [head, *compare_rows(answer)]
     notes = [
-        f"{one.efficiency.facts.job}: not known: {one.efficiency.missing}"
+        f"{one.efficiency.facts.job}: {one.efficiency.missing}"
         for one in answer.runs
         if one.efficiency.missing
     ]
@@ -178,7 +178,7 @@ def compare_rows(answer: CompareAnswer) -> Sequence[tuple[str, ...]]:
 
     return [
         row("total", _total),
-        row("avoidable", lambda one: str(one.report.avoidable)),
+        row("avoidable", _avoidable),
         row("GPU hours", lambda one: _figure(one.efficiency.facts.gpu_hours)),
         row("per GPU hour", lambda one: amount(one.efficiency.per_gpu_hour)),
         row("GPU utilisation", lambda one: _share(one.efficiency.utilization_pct)),
@@ -236,6 +236,11 @@ def small(value: Money) -> str:
 def _total(run: RunAnswer) -> str:
     facts = run.efficiency.facts
     return f"{AT_LEAST if facts.is_at_least else ''}{facts.total}"
+
+
+def _avoidable(run: RunAnswer) -> str:
+    is_least = any(one.missing for one in run.report.leaks)
+    return f"{AT_LEAST if is_least else ''}{run.report.avoidable}"
 
 
 def _figure(value: Fraction | None) -> str:

@@ -53,8 +53,7 @@ def compare_message(answer: CompareAnswer) -> Message:
     title = f"{plain(first, most=60)} and {plain(second, most=60)}"
     head = ("", *(plain(one, most=_NAME_CHARS) for one in (first, second)))
     notes = [
-        f"{escape(one.efficiency.facts.job, most=80)}: not known:"
-        f" {escape(one.efficiency.missing)}"
+        f"{escape(one.efficiency.facts.job, most=80)}: {escape(one.efficiency.missing)}"
         for one in answer.runs
         if one.efficiency.missing
     ]

@@ -74,6 +74,18 @@ Usage,Standard,Amazon FSx,us-east-1,Lustre-Storage,35.50,\
 2026-10-01,2026-10-01T00:00:00Z,2026-11-01T00:00:00Z,123456789012,AWS,\
 Tax,,Amazon Elastic Compute Cloud,,,20.00,20.00,20.00,USD,,,
 """
+#: An earlier run of October, in an export of its own.
+EARLIER = """\
+BillingPeriodStart,ChargePeriodStart,ChargePeriodEnd,SubAccountId,ProviderName,\
+ChargeCategory,PricingCategory,ServiceName,RegionId,x_UsageType,BilledCost,EffectiveCost,\
+ListCost,BillingCurrency,ConsumedQuantity,ConsumedUnit,Tags
+2026-10-01,2026-10-05T00:00:00Z,2026-10-06T00:00:00Z,123456789012,AWS,\
+Usage,Standard,Amazon Elastic Compute Cloud,us-east-1,BoxUsage:p5.48xlarge,1320.96,\
+1320.96,1320.96,USD,24,Hrs,"{""job-id"": ""job-122""}"
+2026-10-01,2026-10-05T00:00:00Z,2026-10-06T00:00:00Z,123456789012,AWS,\
+Usage,Standard,Amazon Virtual Private Cloud,us-east-1,NatGateway-Bytes,45.00,\
+45.00,45.00,USD,1000,GB,"{""job-id"": ""job-122""}"
+"""
 DELIVERED = datetime(2026, 11, 5, tzinfo=UTC).timestamp()
 
 STRICTER = POLICIES.replace("$10,000", "$20,000")
@@ -118,7 +130,9 @@ def set_up(folder: Path, sandbox: AwsSandbox) -> Stage:
     (folder / "stricter.yaml").write_text(STRICTER, encoding="utf-8")
     (folder / "idle.test.yaml").write_text(CASES, encoding="utf-8")
     (folder / "focus.csv").write_text(EXPORT, encoding="utf-8")
-    os.utime(folder / "focus.csv", (DELIVERED, DELIVERED))
+    (folder / "earlier.csv").write_text(EARLIER, encoding="utf-8")
+    for name in ("focus.csv", "earlier.csv"):
+        os.utime(folder / name, (DELIVERED, DELIVERED))
     environment = sandbox.environment() | {
         "GPUCOST_CONFIG": str(folder / "gpucost.yaml"),
         "GPUCOST_POLICIES": str(folder / "policies.yaml"),

@@ -272,7 +272,7 @@ def test_unknown_utilisation_leaves_the_busy_hour_unknown(company: Company) -> N
 
     assert found.utilization_pct is None
     assert found.effective_gpu_hour is None
-    assert "measured for 1 % of its hours" in found.missing
+    assert "measured for 1 % of its GPU hours" in found.missing
 
 
 def test_no_utilisation_at_all_has_no_busy_hour(company: Company) -> None:
