@@ -67,8 +67,9 @@ class SqlFreshness:
                 account=account,
                 as_of=None if as_of is None else instant(as_of),
                 reason=reason,
+                first_as_of=None if first is None else instant(first),
             )
-            for source, account, as_of, reason in _ALL.rows(self._session)
+            for source, account, as_of, reason, first in _ALL.rows(self._session)
         ]
 
     def watched_since(self) -> Mapping[str, datetime]:
@@ -91,6 +92,7 @@ _ALL = Hot(
         _FRESHNESS.c.account,
         _FRESHNESS.c.as_of,
         _FRESHNESS.c.last_error,
+        _FRESHNESS.c.first_as_of,
     ).order_by(_FRESHNESS.c.source, _FRESHNESS.c.account)
 )
 _WATCHED = Hot(

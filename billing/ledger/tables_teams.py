@@ -24,8 +24,9 @@ class TeamRollupRow(Row, table=True):
     day: date = Field(primary_key=True)
     account: str = Field(primary_key=True)
     team: str = Field(primary_key=True)
-    cost_category: str = Field(primary_key=True)
+    # Before the category: a day's teams are then summed in the order they lie in.
     is_credit: bool = Field(primary_key=True)
+    cost_category: str = Field(primary_key=True)
     billed: int = nanos()
     effective: int = nanos()
     listed: int = nanos()

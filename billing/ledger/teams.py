@@ -71,7 +71,7 @@ def teams_of_rollup() -> Select[Any]:
     """Return the rollup by team as a question, in the order of its columns."""
     columns = _ROLLUP.c
     keys = (columns.day, columns.account, TEAM_OF_KEY.label("team_of_key"))
-    kinds = (columns.cost_category, columns.is_credit)
+    kinds = (columns.is_credit, columns.cost_category)
     return (
         select(
             *keys,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Protocol
 
@@ -18,8 +18,8 @@ from billing.core.money import Money
 from billing.core.periods import Period
 from billing.core.prices import Price, PriceKey
 from billing.core.usage import TagSpan, UsageInterval
-from billing.ports.cells import CostCellOfDay
 from billing.ports.attribution import AttributionLedger
+from billing.ports.cells import CostCellOfDay
 from billing.ports.charge_lines import ChargeLines
 from billing.ports.charge_rows import ChargeRows
 from billing.ports.progress import ProgressLedger
@@ -198,12 +198,14 @@ class Freshness:
     Attributes:
         as_of: Last successful read; None when there was none.
         reason: Why it is stale; "" when it is not.
+        first_as_of: The first successful read.
     """
 
     source: Source
     account: str
     as_of: datetime | None
     reason: str = ""
+    first_as_of: datetime | None = field(default=None, compare=False, repr=False)
 
 
 class NeedsExportError(GpucostError):

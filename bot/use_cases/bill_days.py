@@ -33,7 +33,11 @@ def bill_days(
     Days that began before the inventory did know only what still ran when it did; the
     side that saw more instance hours counts, for the whole account, never both.
     """
-    watched = ledger.watched_since()
+    watched = {
+        one.account: one.first_as_of
+        for one in freshness
+        if one.source is Source.INVENTORY
+    }
     # Where the inventory began before the bill's open part there is nothing to ask.
     doubtful = {
         (one.source, one.account)

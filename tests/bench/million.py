@@ -1,4 +1,4 @@
-"""A ledger of a million charges over a year, filled with raw SQL in seconds.
+"""A ledger of a million charges over a year, or ten, filled with raw SQL.
 
 The tables and indexes are the product's; rollups are summed by SQL from the charges.
 Most jobs are short; a few ran all year, one of them in three accounts.
@@ -6,12 +6,12 @@ Most jobs are short; a few ran all year, one of them in three accounts.
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
+
+from tests.bench.fillers import Raw, raw
 
 NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
 UNTIL = date(2026, 11, 30)
@@ -48,9 +48,9 @@ class Run:
         return (self.last - self.first).days > SHORT_DAYS
 
 
-def runs() -> Iterator[Run]:
+def runs(charges: int = CHARGES) -> Iterator[Run]:
     """List giants, then short jobs until there are enough charges."""
-    left = CHARGES
+    left = charges
     for number in range(GIANTS):
         accounts = ACCOUNTS if number == 0 else ACCOUNTS[number % 3 :][:1]
         for account in accounts:
@@ -65,15 +65,15 @@ def runs() -> Iterator[Run]:
         number += 1
 
 
-def running() -> Iterator[tuple[Run, int]]:
+def running(charges: int = CHARGES) -> Iterator[tuple[Run, int]]:
     """List what runs now: all giants, and the short jobs that ran last."""
-    every = list(runs())
+    every = list(runs(charges))
     latest = sorted(every, key=lambda run: (run.last, run.job))[-RUNNING_SHORT:]
+    accounts = Counter(run.job for run in every)
     for run in every:
         if run.is_giant or run in latest:
-            in_accounts = sum(1 for one in every if one.job == run.job)
-            fleet = GIANT_FLEET // in_accounts if run.is_giant else SHORT_FLEET
-            for number in range(fleet):
+            share = GIANT_FLEET // accounts[run.job]
+            for number in range(share if run.is_giant else SHORT_FLEET):
                 yield run, number
 
 
@@ -90,97 +90,114 @@ CHARGES_SQL = """
 INSERT INTO charge (import_id, source, account, day, region, service, usage_type,
   record_type, category, pricing, cost_category, bucket, job, billed, effective,
   list_cost, quantity, unit, is_estimated, raw_billed)
-SELECT 1, :source, run.account, d.day, :region, kind.service, kind.usage_type, 'Usage',
+SELECT 1, {source}, run.account, d.day, {region}, kind.service, kind.usage_type, 'Usage',
   'usage', 'standard', kind.cost_category, 'job', run.job,
-  (d.n * 7919 + run.rowid * 104729 + kind.n * 1299709) * 60013 % 97000000000,
-  (d.n * 7919 + run.rowid * 104729 + kind.n * 1299709) * 60013 % 83000000000,
-  NULL, '24.0000000000', 'Hrs', 0, '12.3456789012'
-FROM temp.d CROSS JOIN temp.run CROSS JOIN temp.kind
+  (d.n * 7919 + run.n * 104729 + kind.n * 1299709) * 60013 % 97000000000,
+  (d.n * 7919 + run.n * 104729 + kind.n * 1299709) * 60013 % 83000000000,
+  NULL, '24.0000000000', 'Hrs', FALSE, '12.3456789012'
+FROM run CROSS JOIN d CROSS JOIN kind
 WHERE d.day >= run.first AND d.day < run.last
 """
 ROLLUP_SQL = """
 INSERT INTO cost_rollup (key, day, account, cost_category, is_credit, billed, effective,
   list_cost, charges, is_estimated)
-SELECT job, day, account, cost_category, 0, SUM(billed), SUM(effective), NULL, COUNT(*), 0
+SELECT job, day, account, cost_category, FALSE, SUM(billed), SUM(effective), NULL,
+  COUNT(*), FALSE
 FROM charge GROUP BY job, day, account, cost_category
+"""
+TEAMS_SQL = """
+INSERT INTO team_rollup (day, account, team, cost_category, is_credit, billed, effective,
+  listed, unlisted, charges, estimated)
+SELECT day, account, team, cost_category, FALSE, SUM(billed), SUM(effective), 0, COUNT(*),
+  SUM(charges), 0
+FROM cost_rollup JOIN job ON job = key GROUP BY day, account, team, cost_category
 """
 JOBS_SQL = """
 INSERT INTO job (job, team, owner, environment, first_seen_at, last_seen_at)
-SELECT job, 'team-' || (rowid % 20), 'owner-' || (rowid % 50), 'research',
-  MIN(first) || ' 00:00:00.000000', MAX(last) || ' 00:00:00.000000'
-FROM temp.run GROUP BY job
+SELECT job, 'team-' || (MIN(n) % 20), 'owner-' || (MIN(n) % 50), 'research',
+  MIN(first_at), MAX(last_at)
+FROM run GROUP BY job
 """
-#: Every running instance ran before, once a week, under the same tag.
+#: Every running instance of a giant ran before, once a week, under the same tag.
 HISTORY_SQL = """
-INSERT INTO usage_interval (resource_id, kind, account, region, zone, shape, lifecycle,
-  started_at, ended_at, end_basis, last_seen_at, is_reclaimed, platform, tenancy,
-  size_gib, parent_id)
-SELECT resource_id, kind, account, region, zone, shape, lifecycle,
-  strftime('%Y-%m-%d %H:%M:%f000', started_at, '-' || (week.n * 7) || ' days'),
-  strftime('%Y-%m-%d %H:%M:%f000', started_at, '-' || (week.n * 7 - 6) || ' days'),
-  'exact', last_seen_at, 0, platform, tenancy, size_gib, parent_id
-FROM usage_interval JOIN temp.week
+INSERT INTO usage_interval ({columns})
+SELECT {values} FROM usage_interval CROSS JOIN week
 WHERE kind = 'instance' AND ended_at IS NULL AND resource_id LIKE 'i-giant%'
 """
+_AGO = {
+    True: "strftime('%Y-%m-%d %H:%M:%f000', started_at, '-' || (week.n * 7{}) || ' days')",
+    False: "started_at - (week.n * 7{}) * interval '1 day'",
+}
+TABLES = ("charge", "cost_rollup", "team_rollup", "job", "usage_interval")
 
 
-def fill(path: Path, source: str) -> None:
+def fill(url: str, source: str, charges: int = CHARGES) -> None:
     """Fill the product's empty tables with charges, rollups and jobs."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        db.execute("PRAGMA synchronous = OFF")
-        db.execute("PRAGMA cache_size = -200000")
-        db.execute("BEGIN")
-        _plan(db)
-        indexes = db.execute(
-            "SELECT name, sql FROM sqlite_master WHERE type = 'index'"
-            " AND tbl_name = 'charge' AND sql IS NOT NULL"
-        ).fetchall()
+    with raw(url) as db:
+        db.run("BEGIN")
+        _plan(db, charges)
+        indexes = db.indexes("charge")
         for name, _ in indexes:
-            db.execute(f"DROP INDEX {name}")
-        db.execute(CHARGES_SQL, {"source": source, "region": REGION})
+            db.run(f"DROP INDEX {name}")
+        db.run(CHARGES_SQL.format(source=f"'{source}'", region=f"'{REGION}'"))
         for _, sql in indexes:
-            db.execute(sql)
-        db.execute(ROLLUP_SQL)
-        db.execute(JOBS_SQL)
-        db.execute(
-            "INSERT INTO ledger_property (name, value) VALUES ('currency', 'USD')"
-        )
-        db.execute("COMMIT")
+            db.run(sql)
+        db.run(ROLLUP_SQL)
+        db.run(JOBS_SQL)
+        db.run(TEAMS_SQL)
+        db.run("INSERT INTO ledger_property (name, value) VALUES ('currency', 'USD')")
+        db.run("COMMIT")
 
 
-def add_history(path: Path) -> None:
-    """Give every running instance of a giant its earlier runs; then gather statistics."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as db:
-        db.execute("CREATE TEMP TABLE week (n INTEGER)")
-        db.executemany(
-            "INSERT INTO temp.week VALUES (?)", [(n + 1,) for n in range(RESTARTS)]
-        )
-        db.execute(HISTORY_SQL)
+def add_history(url: str, columns: Sequence[str]) -> None:
+    """Give every running instance of a giant its earlier runs."""
+    with raw(url) as db:
+        changed = {
+            "started_at": _AGO[db.is_sqlite].format(""),
+            "ended_at": _AGO[db.is_sqlite].format(" - 6"),
+            "end_basis": "'exact'",
+            "is_reclaimed": "FALSE",
+        }
+        values = ", ".join(changed.get(name, name) for name in columns)
+        db.run("CREATE TEMP TABLE week (n INTEGER)")
+        weeks = [(n + 1,) for n in range(RESTARTS)]
+        db.many("INSERT INTO week VALUES (?)", weeks)
+        db.run(HISTORY_SQL.format(columns=", ".join(columns), values=values))
+        if not db.is_sqlite:
+            db.run("ANALYZE")
 
 
-def counts(path: Path) -> dict[str, int]:
+def counts(url: str) -> dict[str, int]:
     """Count the rows that matter, to be printed with the figures."""
-    tables = ("charge", "cost_rollup", "job", "usage_interval")
-    with closing(sqlite3.connect(path)) as db:
+    with raw(url) as db:
         return {
-            table: db.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]  # noqa: S608
-            for table in tables
+            table: db.run(f"SELECT COUNT(*) FROM {table}")[0][0]  # noqa: S608
+            for table in TABLES
         }
 
 
-def _plan(db: sqlite3.Connection) -> None:
+def _plan(db: Raw, charges: int) -> None:
     """Write down days, runs and kinds, whose product is the charges."""
-    db.execute("CREATE TEMP TABLE d (n INTEGER, day TEXT)")
-    db.execute("CREATE TEMP TABLE run (job TEXT, account TEXT, first TEXT, last TEXT)")
-    db.execute(
+    db.run("CREATE TEMP TABLE d (n BIGINT, day DATE)")
+    db.run(
+        "CREATE TEMP TABLE run (n BIGINT, job TEXT, account TEXT, first DATE, last DATE,"
+        " first_at TIMESTAMP, last_at TIMESTAMP)"
+    )
+    db.run(
         "CREATE TEMP TABLE kind"
-        " (n INTEGER, usage_type TEXT, cost_category TEXT, service TEXT)"
+        " (n BIGINT, usage_type TEXT, cost_category TEXT, service TEXT)"
     )
     days = [(n, f"{SINCE + timedelta(days=n)}") for n in range(DAYS)]
-    db.executemany("INSERT INTO temp.d VALUES (?, ?)", days)
-    db.executemany(
-        "INSERT INTO temp.run VALUES (?, ?, ?, ?)",
-        [(run.job, run.account, f"{run.first}", f"{run.last}") for run in runs()],
-    )
+    db.many("INSERT INTO d VALUES (?, ?)", days)
+    db.many(
+        "INSERT INTO run VALUES (?, ?, ?, ?, ?, ?, ?)",
+        [
+            (
+                n, run.job, run.account, f"{run.first}", f"{run.last}",
+                f"{run.first} 00:00:00.000000", f"{run.last} 00:00:00.000000",
+            )
+            for n, run in enumerate(runs(charges))
+        ],
+    )  # fmt: skip
     kinds = [(n, *KINDS[n % len(KINDS)]) for n in range(CHARGES_A_DAY)]
-    db.executemany("INSERT INTO temp.kind VALUES (?, ?, ?, ?)", kinds)
+    db.many("INSERT INTO kind VALUES (?, ?, ?, ?)", kinds)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from billing.core.periods import start_of
 from billing.core.prices import Price, PriceKey
 from billing.ingest import import_costs
 from billing.ledger.columns import metadata
+from billing.ledger.usage_reads import INTERVAL_COLUMNS
 from bot.ports import Message
 from bot.unit_of_work import SqlStore, StoreSettings
 from bot.use_cases.cost import ask_cost
@@ -35,6 +36,7 @@ from bot.use_cases.pricing import PriceBook
 from bot.views.cost import cost_answer
 from bot.wiring.memory import settle
 from tests.bench import ce_answers, million
+from tests.bench.fillers import sqlite_url
 
 SOURCE = Source.COST_EXPLORER.value
 CREDENTIALS = {
@@ -46,10 +48,11 @@ CREDENTIALS = {
 
 
 @contextmanager
-def open_store(path: Path) -> Iterator[SqlStore]:
+def open_store(place: Path | str) -> Iterator[SqlStore]:
     """Open a ledger as the product does; a new one gets its tables."""
     settings = StoreSettings(audit_key=b"benchmark")
-    store = SqlStore.open(f"sqlite:///{path}", settings)
+    url = sqlite_url(place) if isinstance(place, Path) else place
+    store = SqlStore.open(url, settings)
     try:
         metadata.create_all(store.database.engine)
         yield store
@@ -57,10 +60,18 @@ def open_store(path: Path) -> Iterator[SqlStore]:
         store.close()
 
 
-def create(path: Path) -> None:
+def create(place: Path | str) -> None:
     """Make an empty ledger."""
-    with open_store(path):
+    with open_store(place):
         pass
+
+
+def build(url: str, charges: int = million.CHARGES) -> None:
+    """Make a ledger of so many charges, with what runs now and ran before."""
+    create(url)
+    million.fill(url, SOURCE, charges)
+    add_fleet(url, charges)
+    million.add_history(url, INTERVAL_COLUMNS)
 
 
 def client(url: str) -> Any:
@@ -108,19 +119,17 @@ def _import(source: CostExplorerSource, store: SqlStore) -> None:
 
 
 @contextmanager
-def answering(
-    path: Path, *, since: date | None = None
-) -> Iterator[Callable[[str], Message]]:
-    """Give a function from a job to the finished blocks of its answer."""
+def answering(url: str) -> Iterator[Callable[[CostQuestion], Message]]:
+    """Give a function from a question to the finished blocks of its answer."""
     keys = TagKeys()
     settle()  # as `gpucost serve` does
-    with open_store(path) as store:
+    with open_store(url) as store:
 
-        def ask(job: str) -> Message:
+        def ask(question: CostQuestion) -> Message:
             with store.read() as unit:
                 answer = ask_cost(
                     unit.ledger,
-                    CostQuestion(job=job, since=since),
+                    question,
                     prices=PriceBook(unit.ledger),
                     keys=keys,
                     stale=(),
@@ -131,22 +140,23 @@ def answering(
         yield ask
 
 
-def add_fleet(path: Path) -> None:
+def add_fleet(url: str, charges: int) -> None:
     """Store what runs right now, its prices, and how far each account is billed."""
     through = start_of(million.UNTIL) - timedelta(days=1)
     seen = million.NOW - timedelta(minutes=5)
+    instances = tuple(_instances(charges))
     price = Price(
         key=PriceKey(region=million.REGION, product=million.SHAPE),
         rate=Rate.of("98.32"),
         source="price list",
         as_of=through,
     )
-    with open_store(path) as store, store.write() as unit:
+    with open_store(url) as store, store.write() as unit:
         unit.ledger.apply_observation(
             FleetObservation(
                 observed_at=seen,
-                instances=tuple(_instances()),
-                volumes=tuple(_volumes()),
+                instances=instances,
+                volumes=tuple(map(_volume, instances)),
                 scanned=tuple((one, million.REGION) for one in million.ACCOUNTS),
                 failures=(),
             )
@@ -156,8 +166,8 @@ def add_fleet(path: Path) -> None:
             unit.ledger.set_billed_through(account, through, million.NOW)
 
 
-def _instances() -> Iterator[Instance]:
-    for run, number in million.running():
+def _instances(charges: int) -> Iterator[Instance]:
+    for run, number in million.running(charges):
         yield Instance(
             resource_id=f"i-{run.job}-{run.account}-{number:03}",
             account=run.account,
@@ -171,18 +181,17 @@ def _instances() -> Iterator[Instance]:
         )
 
 
-def _volumes() -> Iterator[Volume]:
-    for instance in _instances():
-        yield Volume(
-            resource_id=instance.resource_id.replace("i-", "vol-", 1),
-            account=instance.account,
-            region=instance.region,
-            zone=instance.zone,
-            volume_type="gp3",
-            size_gib=2_000,
-            state="in-use",
-            created_at=instance.launched_at,
-            iops=3_000,
-            throughput_mibps=125,
-            attached_to=instance.resource_id,
-        )
+def _volume(instance: Instance) -> Volume:
+    return Volume(
+        resource_id=instance.resource_id.replace("i-", "vol-", 1),
+        account=instance.account,
+        region=instance.region,
+        zone=instance.zone,
+        volume_type="gp3",
+        size_gib=2_000,
+        state="in-use",
+        created_at=instance.launched_at,
+        iops=3_000,
+        throughput_mibps=125,
+        attached_to=instance.resource_id,
+    )
