@@ -1,4 +1,4 @@
-"""Commands that try policies out: test, diff, explain."""
+"""Commands that try policies out: test, diff, explain, backtest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.options import ConfigOption
+from bot.cli.options import ConfigOption, days_option
 from bot.cli.output import FAILED, USAGE, Format, FormatOption, emit, errors_told, fail
 
 
@@ -16,6 +16,7 @@ def register(policy: typer.Typer) -> None:
     policy.command(name="test")(run_tests)
     policy.command()(diff)
     policy.command()(explain)
+    policy.command()(backtest)
 
 
 def run_tests(
@@ -96,3 +97,28 @@ def explain(
         if answer is None:
             raise UnknownSubjectError(subject, facts)
         emit(format_, explained_document(answer), lambda: explained_text(answer))
+
+
+def backtest(
+    path: Annotated[Path, typer.Argument(help="Policies, file or folder.")],
+    since: Annotated[str, typer.Option(help="First UTC day, such as 2026-10-01.")],
+    config: ConfigOption = "",
+    format_: FormatOption = Format.TABLE,
+) -> None:
+    """Replay policies over what is stored: fires, subjects, dollars at stake, actions."""
+    first, _ = days_option(format_, since, "")
+    assert first is not None
+    with errors_told(format_):
+        from bot.views.backtest import backtest_document, backtest_text
+        from bot.wiring.application import open_application
+        from bot.wiring.backtest import run_backtest
+
+        with open_application(config) as application:
+            policies = application.load_policies([path])
+            replays, period = run_backtest(application, policies, first)
+            currency = application.currency
+        emit(
+            format_,
+            backtest_document(replays, period.start, period.end, currency),
+            lambda: backtest_text(replays, period.start, period.end),
+        )
