@@ -237,10 +237,12 @@ class PriceOverride(_Section):
 
 
 class PricesSection(_Section):
-    """Discounts and overrides on list prices."""
+    """Discounts and overrides on list prices, and fees that AWS does not name."""
 
     discounts: tuple[PriceOverride, ...] = ()
     overrides: tuple[PriceOverride, ...] = ()
+    #: Reservation id (or a training plan's ARN) -> what it cost at purchase.
+    capacity_blocks: dict[str, Amount] = Field(default_factory=dict)
 
 
 class VisibilitySection(_Section):
