@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import case, delete, func, insert, select
+from sqlalchemy import ColumnElement, case, delete, func, insert, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import Session
 
@@ -264,7 +264,13 @@ def _move_rollups(
             for (key, day, category), moved in sorted(cells.items(), key=lambda it: it[0])
         ],
     )  # fmt: skip
-    givers = sorted({one.from_key for one in found})
+    _drop_empty(session, mine, sorted({one.from_key for one in found}))
+
+
+def _drop_empty(
+    session: Session, mine: Sequence[ColumnElement[bool]], givers: Sequence[str]
+) -> None:
+    """Delete the cells of keys that gave everything away."""
     for start in range(0, len(givers), 500):
         execute(
             session,
