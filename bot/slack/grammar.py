@@ -76,7 +76,8 @@ def read_question(
     read = _read(text, asked)
     if isinstance(read, Question) and not (read.near and " " in text.strip()):
         return read
-    command = command_of(text)
+    has_options = bool(read_words(text, flags=_FLAGS).options)
+    command = "" if has_options else command_of(text)
     again = _read(command, asked) if command else None
     return again if isinstance(again, Question) else read
 
