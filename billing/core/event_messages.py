@@ -110,6 +110,11 @@ class _Envelope:
     name: str
 
 
+def kind_of(detail_type: str) -> EventKind:
+    """Return the kind of an event by its ``detail-type``."""
+    return _KINDS.get(detail_type, EventKind.OTHER)
+
+
 def read_event(body: str) -> HeardEvent:
     """Read one event as EventBridge puts it on a queue.
 
@@ -149,7 +154,7 @@ def _envelope(document: Mapping[str, Any]) -> _Envelope:
     kind_name = _text(name, "detail-type")
     return _Envelope(
         event_id=_text(event_id, "id"),
-        kind=_KINDS.get(kind_name, EventKind.OTHER),
+        kind=kind_of(kind_name),
         account=account,
         region=_cut(document.get("region")),
         at=_instant(document.get("time"), "time"),
