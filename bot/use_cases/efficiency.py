@@ -68,7 +68,7 @@ def _gpu_hours(read: RunRead) -> Fraction | None:
         if gpus is None:
             continue  # A machine without accelerators holds none.
         for day, hours in _by_day(one.period):
-            seen[(one.interval.account, day)] += hours * gpus
+            seen[(one.interval.account, day)] += hours * gpus * one.share
     billed = _billed(read)
     if billed is None:
         return None
@@ -113,7 +113,9 @@ def _measured(read: RunRead) -> tuple[Fraction, Fraction]:
             found = known.get((one.interval.resource_id, hour))
             if found is None:
                 continue
-            covered = min(Fraction(found.covered_s, 3600), _hours(piece)) * gpus
+            covered = (
+                min(Fraction(found.covered_s, 3600), _hours(piece)) * gpus * one.share
+            )
             measured += covered
             busy += covered * Fraction(round(found.gpu_pct * 1000), 100_000)
     return measured, busy
@@ -129,7 +131,7 @@ def _reported(held: Sequence[Held], found: Progress) -> Fraction | None:
             continue
         for span in spans:
             part = span.overlap(one.period)
-            hours += _hours(part) * gpus if part else Fraction(0)
+            hours += _hours(part) * gpus * one.share if part else Fraction(0)
     return hours or None
 
 

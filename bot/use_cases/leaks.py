@@ -25,6 +25,9 @@ from bot.use_cases.pricing import PriceBook
 from bot.use_cases.run_read import RunRead, cost_lines, read_run
 from bot.views.leaks import LeakAnswer
 
+#: Shares of an instance as whole numbers.
+_SCALE = 1_000_000
+
 
 def ask_leaks(
     ledger: BillLedger,
@@ -101,12 +104,13 @@ def _counted(progress: Mapping[Counter, Progress]) -> Progress | None:
 def _times(read: RunRead) -> Iterable[Time]:
     weights = _weights(read)
     for one in read.held:
+        whole = weights[one.interval.shape, one.interval.lifecycle]
         for piece in pieces(one.period):
             yield Time(
                 account=one.interval.account,
                 resource_id=one.interval.resource_id,
                 period=piece,
-                weight=weights[one.interval.shape, one.interval.lifecycle],
+                weight=round(whole * _SCALE * one.share),
             )
 
 

@@ -11,10 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
+from fractions import Fraction
 
 from billing.core.attribution import TagKeys, normalise_job, split_by_job
 from billing.core.charges import CostCategory, Metric
+from billing.core.claims import ALL, Claims
 from billing.core.completeness import is_complete
+from billing.core.holdings import WHOLE, shares_of
 from billing.core.leaks import CostLine
 from billing.core.money import USD, Money, split
 from billing.core.periods import Period
@@ -33,10 +36,11 @@ _Cell = tuple[str, date, str, bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """A span in which a run held an instance."""
+    """A span in which a run held an instance, or a share of it."""
 
     interval: UsageInterval
     period: Period
+    share: Fraction = ALL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,26 +121,41 @@ def _held(
     keys: TagKeys,
     now: datetime,
 ) -> list[Held]:
-    """Return the spans in which a job held instances, as their tags tell."""
+    """Return the spans in which a job held instances, or shares of them."""
     known = [
         one
         for one in ledger.intervals(period, job=job)
         if one.kind is ResourceKind.INSTANCE and account in {"", one.account}
     ]
+    tags = ledger.tags(sorted({one.resource_id for one in known}), keys=keys.job)
     spans: dict[str, list[TagSpan]] = {}
-    for span in ledger.tags(sorted({one.resource_id for one in known}), keys=keys.job):
+    for span in tags:
         spans.setdefault(span.resource_id, []).append(span)
-    found = []
+    claims = ledger.claims(known, tags, period)
+    found: list[Held] = []
     for one in known:
         end = now if one.ended_at is None else one.ended_at
         ran = period.overlap(Period(one.started_at, max(end, one.started_at)))
         if ran is None:
+            continue
+        if claims is not None and claims.concern(one):
+            found += _shares(one, ran, claims, job)
             continue
         parts = split_by_job(ran, spans.get(one.resource_id, []), keys)
         found += [
             Held(interval=one, period=part) for name, part in parts if name == job
         ]
     return found
+
+
+def _shares(one: UsageInterval, ran: Period, claims: Claims, job: str) -> list[Held]:
+    return [
+        Held(
+            interval=one, period=part, share=ALL if held is WHOLE else held[1] - held[0]
+        )
+        for key, part, held in shares_of(one, ran, claims)
+        if key == job
+    ]
 
 
 def _progress(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from billing.core.charges import CostCategory
 from billing.core.leaks import Leak
+from billing.core.placements import Placement, PlacementSource
 from billing.core.progress import Counter, ProgressReport
 from billing.ports.progress import HourOfUse
 from bot.use_cases.compare import SameJobError, ask_compare
@@ -193,6 +195,31 @@ def test_a_job_that_held_an_instance_for_a_while_pays_for_that_while(
 
     assert (mine.cost.total, _amount(mine, Leak.IDLE)) == (usd("60"), usd("60"))
     assert (other.cost.total, _amount(other, Leak.IDLE)) == (usd("30"), usd("30"))
+
+
+def test_a_job_on_half_of_an_instance_holds_and_loses_half(company: Company) -> None:
+    _used(company, *(("i-2", f"2026-11-30T{hour:02}:00Z", 0) for hour in range(9)))
+    with company.store.write() as unit:
+        unit.ledger.record_placements(
+            [
+                Placement(
+                    job="guest", resource_id="i-2", started_at=at("2026-11-30T00:00Z"),
+                    ended_at=None, gpus=Decimal(4), source=PlacementSource.HTTP,
+                    external_id="7",
+                )
+            ],
+            company.now,
+        )  # fmt: skip
+
+    guest, host = _leaks(company, "guest"), _leaks(company)
+
+    # Nine hours of half an instance at $10 that did nothing.
+    assert guest.cost.total == usd("45")
+    assert _amount(guest, Leak.IDLE) == usd("45")
+    assert host.cost.total == usd("1125")
+    assert _amount(host, Leak.IDLE) == usd("45")
+    found = _compare(company, "guest", "job-123").first.efficiency
+    assert found.facts.gpu_hours == 9 * 4
 
 
 def test_commitments_nobody_used_stand_beside_the_job(company: Company) -> None:
