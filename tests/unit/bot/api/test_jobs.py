@@ -124,3 +124,38 @@ def test_a_wrong_query_is_refused(site: Site, query: str) -> None:
 
 def test_a_counter_is_one_of_three() -> None:
     assert {one.value for one in Counter} == {"steps", "tokens", "samples"}
+
+
+def test_a_placement_is_kept_and_told_again_with_its_end(any_site: Site) -> None:
+    token = any_site.token(Scope.PLACEMENTS_WRITE)
+    held = {"resource_id": "i-1", "started_at": AT, "gpus": 4, "external_id": "77"}
+    path = "/v1/jobs/job-123/placements"
+
+    first = any_site.post(path, {"placements": [held]}, token=token)
+    ended = held | {"ended_at": "2026-11-30T08:30:00Z"}
+    again = any_site.post(path, {"placements": [ended]}, token=token)
+    same = any_site.post(path, {"placements": [ended]}, token=token)
+
+    assert [one.json["changed"] for one in (first, again, same)] == [1, 1, 0]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ended_at": "2026-11-30T07:00:00Z"},
+        {"started_at": "2026-11-30T08:00:00"},
+        {"gpus": -1},
+        {"gpus": "NaN"},
+        {"resource_id": ""},
+        {"node": "a"},
+    ],
+    ids=str,
+)
+def test_a_placement_that_cannot_be_meant_is_refused(site: Site, change: Any) -> None:
+    held = {"resource_id": "i-1", "started_at": AT} | change
+
+    reply = site.post(
+        "/v1/jobs/job-123/placements", {"placements": [held]}, token=site.token()
+    )
+
+    assert (reply.status, reply.code) == (422, "bad_request")
