@@ -98,14 +98,14 @@ class _Work:
     def explain(self) -> None:
         """Split the lines that running time explains."""
         by_pool: dict[PoolKey, list[BillLine]] = {}
-        for line in self.day.lines:
+        for line in sorted(self.day.lines, key=_place):
             key = pool_of(line)
             if key is None:
                 self._later.append(line)
             else:
                 by_pool.setdefault(key, []).append(line)
         members: dict[PoolKey, list[UsageInterval]] = {}
-        for interval in self.day.intervals:
+        for interval in sorted(self.day.intervals, key=_start):
             for key in pools_of_interval(interval):
                 if key in by_pool:
                     members.setdefault(key, []).append(interval)
@@ -226,6 +226,16 @@ class _Work:
         gpus = self._gpus.setdefault(part.line.region, {})
         weight = round(time * part.weight / part.of)
         gpus[part.to_key] = gpus.get(part.to_key, 0) + weight
+
+
+def _place(line: BillLine) -> tuple[str, ...]:
+    """Order lines, so that the last nano-unit of a split does not depend on luck."""
+    names = (line.region, line.service, line.usage_type, line.pricing, line.job)
+    return (*names, line.resource_id, line.cost_category, f"{line.billed.nanos:+025d}")
+
+
+def _start(interval: UsageInterval) -> tuple[str, datetime]:
+    return interval.resource_id, interval.started_at
 
 
 def shared_kind(line: BillLine) -> str:
