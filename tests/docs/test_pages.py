@@ -163,7 +163,7 @@ def _command_lines() -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("line", _command_lines())
+@pytest.mark.parametrize("line", sorted(set(_command_lines())))
 def test_a_documented_command_line_is_understood(line: str) -> None:
     _, *words = shlex.split(line, comments=True)
     command: Any = get_command(app)
