@@ -90,7 +90,7 @@ class Known:
         began = one.running_since
         minutes = policy.for_ // timedelta(minutes=1)
         if began is not None and began > self.now - policy.for_:
-            missing = (*seen.missing, f"a whole {minutes} minutes: it just started")
+            missing = (*seen.missing, f"{minutes} minutes of running")
         else:
             missing = seen.missing
         state = "busy" if seen.busy else ("unknown" if missing else "idle")

@@ -18,9 +18,11 @@ from bot.views.facts_words import (
     idle_why,
     pct,
     signal_name,
+    steps_text,
 )
 from bot.views.text import escape, fallback, name
 from bot.views.words import (
+    DAY,
     ago,
     amount,
     binary_size,
@@ -28,7 +30,6 @@ from bot.views.words import (
     duration,
     listed,
     plural,
-    short_day,
 )
 
 _SHOWN_MAX = 10
@@ -115,9 +116,9 @@ def checkpoints_message(answer: CheckpointsAnswer) -> Message:
     blocks: list[Json] = [header(title)]
     lines = [
         f"*{binary_size(one.size_bytes)}*  {name(one.job or '(no job)')}:"
-        f" {plural(one.checkpoints, 'checkpoint')}, steps {one.first_step:,} to"
-        f" {one.last_step:,}, {short_day(one.oldest_at.date())} to"
-        f" {short_day(one.newest_at.date())},"
+        f" {plural(one.checkpoints, 'checkpoint')},"
+        f" {steps_text(one.first_step, one.last_step)},"
+        f" {days_of(one.oldest_at.date(), one.newest_at.date() + DAY)},"
         f" {amount(one.per_month) + ' a month' if one.per_month else 'price unknown'}"
         for one in answer.items[:_SHOWN_MAX]
     ]

@@ -17,6 +17,7 @@ from bot.views.facts_words import (
     idle_why,
     pct,
     signal_name,
+    steps_text,
 )
 from bot.views.terminal import amount, clean, table, when
 from bot.views.words import binary_size, days_of, duration, plural
@@ -160,7 +161,7 @@ def checkpoints_text(answer: CheckpointsAnswer) -> str:
             f"{one.checkpoints:,}",
             binary_size(one.size_bytes),
             amount(one.per_month),
-            f"{one.first_step:,} to {one.last_step:,}",
+            steps_text(one.first_step, one.last_step),
             when(one.newest_at),
         )
         for one in answer.items
@@ -170,7 +171,7 @@ def checkpoints_text(answer: CheckpointsAnswer) -> str:
     parts = [f"{plural(count, 'checkpoint')}, {size}, in {where}"]
     if rows:
         parts.append(table([head, *rows], right=frozenset({1, 2, 3})))
-        parts.append(f"per month: {answer.price}; other storage classes are unknown")
+        parts.append(f"per month: {answer.price}\nother storage classes are unknown")
     parts.append("\n".join(f"not read whole: {one}" for one in answer.failures))
     return "\n\n".join(clean_lines(part) for part in parts if part)
 

@@ -54,7 +54,7 @@ def idle_why(one: IdleItem) -> str:
         if name in one.signals
     )
     if one.state == "unknown":
-        missing = "; ".join(one.missing)
+        missing = "; ".join(one.missing).replace("_", " ")
         return f"missing: {missing}" + (f" (seen: {seen})" if seen else "")
     if one.state == "idle":
         held = f", quiet for {duration(one.quiet_for)}" if one.quiet_for else ""
@@ -63,6 +63,15 @@ def idle_why(one: IdleItem) -> str:
     if one.quiet_gpus and one.gpus:
         some = f"; {one.quiet_gpus} of {plural(one.gpus, 'GPU')} quiet"
     return f"up to {seen}{some}"
+
+
+def steps_text(first: int, last: int) -> str:
+    """Return a span of steps.
+
+    >>> steps_text(5, 5), steps_text(500, 15000)
+    ('step 5', 'steps 500 to 15,000')
+    """
+    return f"step {first:,}" if first == last else f"steps {first:,} to {last:,}"
 
 
 def idle_headline(answer: IdleAnswer) -> str:
