@@ -28,7 +28,7 @@ PAGES = tuple(
     ROOT / "docs" / f"{name}.md"
     for name in (
         *("commands", "approvals", "exports", "http", "estimate"),
-        *("reconciliation", "leaks", "efficiency"),
+        *("attribution", "reconciliation", "leaks", "efficiency"),
     )
 )
 SESSION = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -21,7 +21,7 @@ from deploy.sandbox.aws.builders import (
     other_charge,
     volume_cost,
 )
-from deploy.sandbox.aws.world import CostSeed, CostTag
+from deploy.sandbox.aws.world import CostSeed, CostTag, ObjectSeed
 
 NOW = "2026-11-30T09:00:00Z"
 PRICE = "55.04"
@@ -88,6 +88,13 @@ Usage,Standard,Amazon Virtual Private Cloud,us-east-1,NatGateway-Bytes,45.00,\
 """
 DELIVERED = datetime(2026, 11, 5, tzinfo=UTC).timestamp()
 
+SACCT = """\
+JobID|JobName|State|Start|End|NodeList|AllocTRES
+4711|bert|COMPLETED|2026-11-26T01:00:00|2026-11-26T13:00:00|i-0bbb|cpu=96,gres/gpu=4,node=1
+4711.batch|batch|COMPLETED|2026-11-26T01:00:00|2026-11-26T13:00:00|i-0bbb|cpu=96,gres/gpu=4
+4712|vit|COMPLETED|2026-11-26T01:00:00|2026-11-26T13:00:00|gpu[001-002]|cpu=96,gres/gpu=16
+"""
+
 STRICTER = POLICIES.replace("$10,000", "$20,000")
 CASES = """\
 tests:
@@ -129,6 +136,7 @@ def set_up(folder: Path, sandbox: AwsSandbox) -> Stage:
     (folder / "broken.yaml").write_text(BROKEN, encoding="utf-8")
     (folder / "stricter.yaml").write_text(STRICTER, encoding="utf-8")
     (folder / "idle.test.yaml").write_text(CASES, encoding="utf-8")
+    (folder / "sacct.txt").write_text(SACCT, encoding="utf-8")
     (folder / "focus.csv").write_text(EXPORT, encoding="utf-8")
     (folder / "earlier.csv").write_text(EARLIER, encoding="utf-8")
     for name in ("focus.csv", "earlier.csv"):
@@ -162,6 +170,15 @@ def _world() -> World:
         instances=[
             instance("i-0aaa", "p5.48xlarge", launched_at=began, tags=TAGS),
             instance("i-0bbb", "p5.48xlarge", launched_at=began, tags=TAGS),
+        ],
+        objects=[
+            ObjectSeed(
+                bucket="models",
+                key=f"job-123/checkpoints/step-{step}/model.pt",
+                size=3 << 20,
+                modified_at=datetime(2026, 11, day, tzinfo=UTC),
+            )
+            for step, day in ((500, 26), (1000, 27), (1500, 28))
         ],
         metrics=[
             gpu_utilisation(
