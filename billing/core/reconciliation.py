@@ -48,7 +48,7 @@ class Reason(StrEnum):
     PRICE_CHANGED = "price changed"
     DISCOUNT = "other price than the list's"
     NO_PRICE = "no price known"
-    STORAGE = "storage"
+    STORAGE = "storage not accrued"
     NETWORK = "network not accrued"
     OTHER = "other services"
 
