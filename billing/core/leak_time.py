@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from enum import StrEnum
-from fractions import Fraction
 
 from billing.core.periods import HOUR, Period, day_of
 from billing.core.progress import Progress, Restart
@@ -22,6 +21,7 @@ IDLE_BELOW_PCT = 5
 TARGET_PCT = 70
 
 _MICROSECOND = timedelta(microseconds=1)
+_SECOND = 1_000_000
 _MILLI = 1000
 
 
@@ -134,66 +134,43 @@ def pieces(period: Period) -> Iterable[Period]:
 
 def divide(times: Sequence[Time], use: UseOfTime) -> Shares:
     """Divide time by what it was."""
-    weights = dict.fromkeys(Busy, Fraction(0))
-    spent = dict.fromkeys(Busy, Fraction(0))
+    weights = dict.fromkeys(Busy, 0)
+    spent = dict.fromkeys(Busy, 0)
     for one in times:
         for busy, micros in _uses(one, use):
             weights[busy] += micros * one.weight
             spent[busy] += micros
-    scale = _common(weights.values())
     return Shares(
-        weights={busy: int(weight * scale) for busy, weight in weights.items()},
-        spent={busy: round(micros) * _MICROSECOND for busy, micros in spent.items()},
+        weights=weights,
+        spent={busy: micros * _MICROSECOND for busy, micros in spent.items()},
     )
 
 
-def _common(weights: Iterable[Fraction]) -> int:
-    """Return a number that makes every weight whole."""
-    scale = 1
-    for weight in weights:
-        scale *= (weight * scale).denominator
-    return scale
-
-
-def _uses(time: Time, use: UseOfTime) -> Iterable[tuple[Busy, Fraction]]:
-    """Yield how many microseconds of a piece were what."""
+def _uses(time: Time, use: UseOfTime) -> Iterable[tuple[Busy, int]]:
+    """Yield how many microseconds of a piece were what; they sum to the piece."""
     lost = _shared(time.period, use.lost)
-    # Where both are said, the work was done again: that counts.
     waiting = _shared(time.period, use.waiting)
-    rest = time.period.duration // _MICROSECOND - lost - waiting
-    yield Busy.LOST, Fraction(lost)
-    yield Busy.IDLE, Fraction(waiting)
+    whole = time.period.duration // _MICROSECOND
+    rest = whole - lost - waiting
+    yield Busy.LOST, lost
+    yield Busy.IDLE, waiting
     if rest <= 0:
         return
     measured = use.hours.get((time.resource_id, time.hour))
     if measured is None:
-        yield Busy.UNKNOWN, Fraction(rest)
+        yield Busy.UNKNOWN, rest
         return
     percent, covered_s = measured
-    known = _covered(time.period, covered_s)
-    yield Busy.UNKNOWN, rest * (1 - known)
-    yield from _by_percent(rest * known, percent, use)
-
-
-def _by_percent(
-    micros: Fraction, percent: float, use: UseOfTime
-) -> Iterable[tuple[Busy, Fraction]]:
+    known = rest * min(covered_s * _SECOND, whole) // whole
+    yield Busy.UNKNOWN, rest - known
     if percent < use.idle_below_pct:
-        yield Busy.IDLE, micros
+        yield Busy.IDLE, known
         return
-    # To a thousandth of a percent: a float's last digits would make huge fractions.
-    reached = Fraction(round(percent * _MILLI), use.target_pct * _MILLI)
-    busy = min(reached, Fraction(1))
-    yield Busy.LOW, micros * (1 - busy)
-    yield Busy.BUSY, micros * busy
-
-
-def _covered(period: Period, covered_s: int) -> Fraction:
-    """Return the share of a piece that measurements cover."""
-    seconds = period.duration // timedelta(seconds=1)
-    if seconds <= 0:
-        return Fraction(1 if covered_s else 0)
-    return min(Fraction(covered_s, seconds), Fraction(1))
+    # To a thousandth of a percent, as nobody measures more finely.
+    reached = min(round(percent * _MILLI), use.target_pct * _MILLI)
+    busy = known * reached // (use.target_pct * _MILLI)
+    yield Busy.LOW, known - busy
+    yield Busy.BUSY, busy
 
 
 def _shared(period: Period, spans: Sequence[Period]) -> int:
