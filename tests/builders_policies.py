@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from fractions import Fraction
 
+from billing.core.anomalies import Anomaly, Cause
 from billing.core.fleet import Instance, InstanceState, Lifecycle
 from billing.core.money import Money, Rate
 from billing.core.prices import Purchase
+from billing.core.resources import Reservation, ReservationKind
 from billing.ports import CommitmentFacts, MetricSeries, StoredObject
 from policies.core.approvals import (
     ApprovalRequest,
@@ -26,6 +28,7 @@ from policies.core.facts import (
     Facts,
     InstanceFacts,
     JobFacts,
+    LaunchFacts,
     TeamMonth,
 )
 from policies.load import load_text
@@ -161,6 +164,7 @@ def make_job(
     has_grant: bool = False,
     grant_ends_at: datetime | None = None,
     approved_ceiling: str | None = None,
+    progressed: timedelta | None = None,
     currency: str = "USD",
 ) -> JobFacts:
     return JobFacts(
@@ -181,6 +185,7 @@ def make_job(
         approved_ceiling=(
             None if approved_ceiling is None else Money.of(approved_ceiling, currency)
         ),
+        progressed_at=None if progressed is None else NOW - progressed,
     )
 
 
@@ -266,6 +271,71 @@ def make_coverage(
     )
 
 
+def make_launch(
+    job: str = "job-123",
+    *,
+    ago: timedelta = timedelta(hours=3),
+    lasted: timedelta | None = timedelta(minutes=6),
+    gpus: int | None = 64,
+    cost: str | None = "78.66",
+) -> LaunchFacts:
+    """Return a start some time ago that lasted so long; None: it still runs."""
+    started = NOW - ago
+    return LaunchFacts(
+        job=job,
+        team="nlp",
+        owner="ada",
+        instances=8,
+        gpus=gpus,
+        started_at=started,
+        ended_at=None if lasted is None else started + lasted,
+        cost=None if cost is None else Money.of(cost),
+    )
+
+
+def make_reservation(
+    reservation_id: str = "cr-1",
+    *,
+    kind: ReservationKind = ReservationKind.CAPACITY_BLOCK,
+    count: int = 4,
+    available: int | None = 2,
+    state: str = "active",
+    ends_in: timedelta | None = timedelta(days=3),
+    fee: str | None = "24000",
+    instance_type: str = "p5.48xlarge",
+) -> Reservation:
+    return Reservation(
+        reservation_id=reservation_id,
+        kind=kind,
+        account=ACCOUNT,
+        region=REGION,
+        zone=f"{REGION}a",
+        instance_type=instance_type,
+        count=count,
+        available=available,
+        state=state,
+        starts_at=NOW - timedelta(days=2),
+        ends_at=None if ends_in is None else NOW + ends_in,
+        fee=None if fee is None else Money.of(fee),
+    )
+
+
+def make_anomaly(
+    series: str = "team nlp", *, excess: str = "4000", is_open: bool = False
+) -> Anomaly:
+    usual = Money.of("6000")
+    return Anomaly(
+        series=series,
+        day=date(2026, 11, 28),
+        cost=usual + Money.of(excess),
+        usual=usual,
+        excess=Money.of(excess),
+        deviations=Fraction(7),
+        causes=(Cause(key="job-123", cost=Money.of("5000"), usual=Money.of("1500")),),
+        is_open=is_open,
+    )
+
+
 def make_facts(
     *instances: InstanceFacts,
     jobs: Iterable[JobFacts] = (),
@@ -273,6 +343,9 @@ def make_facts(
     commitments: Iterable[CommitmentFacts] = (),
     commitments_known: bool = True,
     team_months: Iterable[TeamMonth] = (),
+    launches: Iterable[LaunchFacts] = (),
+    reservations: Iterable[Reservation] | None = (),
+    anomalies: Iterable[Anomaly] | None = (),
     stale: Iterable[tuple[str, str]] = (),
 ) -> Facts:
     return Facts(
@@ -283,6 +356,11 @@ def make_facts(
         commitments=tuple(commitments),
         commitments_known=commitments_known,
         team_months=tuple(team_months),
+        launches=tuple(launches),
+        reservations=tuple(reservations or ()),
+        reservations_known=reservations is not None,
+        anomalies=tuple(anomalies or ()),
+        anomalies_known=anomalies is not None,
         stale_scopes=frozenset(stale),
     )
 

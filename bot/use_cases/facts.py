@@ -14,6 +14,7 @@ from billing.core.money import Money, Rate
 from billing.core.periods import Period, day_of
 from billing.core.usage import ResourceKind, TagSpan, UsageInterval
 from billing.ports import (
+    BillLedger,
     CommitmentFacts,
     CommitmentSource,
     MetricSeries,
@@ -24,6 +25,7 @@ from billing.ports import (
 )
 from bot.ports import Store, UnitOfWork
 from bot.use_cases.cost import burn_of
+from bot.use_cases.history_facts import launches, unusual_days, with_progress
 from bot.use_cases.job_facts import job_facts
 from bot.use_cases.pricing import OwnPrice, PriceBook, price_book
 from bot.use_cases.team_months import team_months
@@ -34,7 +36,6 @@ from policies.core.facts import (
     Facts,
     InstanceFacts,
     JobFacts,
-    TeamMonth,
 )
 
 #: Facts of an account and region that no poll has read for longer are stale.
@@ -88,15 +89,16 @@ def gather_facts(
 ) -> GatheredFacts:
     """Gather the facts that the given policies need; nothing else is asked for."""
     needs = needs_of(policies)
-    months: tuple[TeamMonth, ...] = ()
     with store.read() as unit:
         prices = price_book(unit.ledger, own)
+        stored = _stored(unit, keys=keys, prices=prices, now=now)
+        stale = _stale_scopes(unit.ledger.open_intervals(), now - sources.stale_after)
+        past = _past(unit.ledger, needs, stored, prices=prices, keys=keys, now=now)
         if needs.team_months:
             months = team_months(
                 unit.ledger, sources.budgets, prices=prices, keys=keys, now=now
             )
-        stored = _stored(unit, keys=keys, prices=prices, now=now)
-        stale = _stale_scopes(unit.ledger.open_intervals(), now - sources.stale_after)
+            past = replace(past, team_months=months)
     failures: list[ScopeFailure] = []
     instances = stored.instances
     if needs.signals_lookback and sources.metrics is not None and instances:
@@ -105,19 +107,47 @@ def gather_facts(
         failures += missed
     checkpoints = _checkpoints(needs, sources.objects, failures)
     commitments = _commitments(needs, sources.commitments, now, failures)
-    facts = Facts(
-        currency=stored.currency,
+    facts = replace(
+        past,
         instances=instances,
-        jobs=stored.jobs,
         checkpoints=checkpoints,
         commitments=commitments or (),
         commitments_known=commitments is not None,
-        team_months=months,
         as_of=stored.as_of,
         stale_scopes=stale,
         today=day_of(now),
     )
     return GatheredFacts(facts=facts, failures=tuple(failures))
+
+
+def _past(
+    ledger: BillLedger,
+    needs: Needs,
+    stored: _Stored,
+    *,
+    prices: PriceBook,
+    keys: TagKeys,
+    now: datetime,
+) -> Facts:
+    """Return the facts that the ledger tells of what was before."""
+    facts = Facts(currency=stored.currency, jobs=stored.jobs)
+    if needs.progress:
+        facts = replace(facts, jobs=with_progress(ledger, stored.jobs))
+    if needs.launches_lookback is not None:
+        since, rate = now - needs.launches_lookback, _Rates(prices).of
+        found = launches(ledger, since, keys=keys, rate=rate, now=now)
+        facts = replace(facts, launches=found)
+    if needs.reservations:
+        held = tuple(ledger.reservations())
+        is_read = any(
+            one.source is Source.RESOURCES and one.as_of is not None
+            for one in ledger.freshness()
+        )
+        facts = replace(facts, reservations=held, reservations_known=is_read)
+    if needs.anomalies:
+        days, is_judged = unusual_days(ledger, prices=prices, keys=keys, now=now)
+        facts = replace(facts, anomalies=days, anomalies_known=is_judged)
+    return facts
 
 
 def _stored(

@@ -10,6 +10,7 @@ from billing.core.charges import BUCKET_PREFIX
 from billing.core.money import Money
 from billing.core.periods import day_of, month_start
 from billing.ports import BillLedger
+from bot.use_cases.forecast import ask_forecast
 from bot.use_cases.groups import grouped
 from bot.use_cases.parts import CostQuestion, gather, parts_by, unpriced_keys
 from bot.use_cases.pricing import PriceBook
@@ -40,11 +41,14 @@ def team_months(
     currency = ledger.currency()
     nothing = None if currency is None else Money.zero(currency)
     known = {team.lower(): amount for team, amount in budgets.items()}
+    forecast = ask_forecast(ledger, budgets, prices=prices, keys=keys, now=now)
+    expected = {one.team: one.forecast.expected for one in forecast.teams}
     return tuple(
         TeamMonth(
             team=team,
             since=since,
             spent=spent.get(team, nothing),
+            forecast=expected.get(team),
             budget=known.get(team),
         )
         for team in sorted(spent.keys() | known.keys())

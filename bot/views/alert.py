@@ -35,6 +35,10 @@ _KINDS = {
     "job-spend": "Expensive job",
     "utilization": "Low GPU utilisation",
     "tagging": "Missing tags",
+    "stalled": "Busy without progress",
+    "failed-launch": "Starts that fail",
+    "capacity": "Reserved capacity",
+    "anomaly": "Unusual cost",
     "custom": "Your own rule",
 }
 _VERBS = {

@@ -17,13 +17,17 @@ from policies.core.document import Part
 from policies.core.finding import Finding
 from policies.core.judging import Judgement
 from policies.core.kinds import (
+    anomaly,
     approval,
     budget,
+    capacity,
     checkpoint_retention,
     commitment_coverage,
     custom,
+    failed_launch,
     idle,
     job_spend,
+    stalled,
     tagging,
     ttl,
     utilization,
@@ -32,13 +36,17 @@ from policies.core.spelling import spelled
 from policies.core.view import View
 
 Policy = (
-    approval.ApprovalPolicy
+    anomaly.AnomalyPolicy
+    | approval.ApprovalPolicy
     | budget.BudgetPolicy
+    | capacity.CapacityPolicy
     | checkpoint_retention.CheckpointRetentionPolicy
     | commitment_coverage.CommitmentCoveragePolicy
     | custom.CustomPolicy
+    | failed_launch.FailedLaunchPolicy
     | idle.IdlePolicy
     | job_spend.JobSpendPolicy
+    | stalled.StalledPolicy
     | tagging.TaggingPolicy
     | ttl.TtlPolicy
     | utilization.UtilizationPolicy
@@ -78,6 +86,10 @@ KINDS: Mapping[str, Kind] = {
     "job-spend": _kind(job_spend.JobSpendPolicy, job_spend),
     "utilization": _kind(utilization.UtilizationPolicy, utilization),
     "tagging": _kind(tagging.TaggingPolicy, tagging),
+    "stalled": _kind(stalled.StalledPolicy, stalled),
+    "failed-launch": _kind(failed_launch.FailedLaunchPolicy, failed_launch),
+    "capacity": _kind(capacity.CapacityPolicy, capacity),
+    "anomaly": _kind(anomaly.AnomalyPolicy, anomaly),
     "custom": _kind(custom.CustomPolicy, custom),
 }
 

@@ -116,3 +116,23 @@ class PolicyBase(Part):
     def signals_window(self) -> timedelta | None:
         """Return how far back signals are looked at; None when none is needed."""
         return None
+
+    @property
+    def launches_window(self) -> timedelta | None:
+        """Return how far back starts are looked at; None when they are not."""
+        return None
+
+    @property
+    def needs_progress(self) -> bool:
+        """Tell whether what jobs report is looked at."""
+        return False
+
+    @property
+    def needs_reservations(self) -> bool:
+        """Tell whether reserved capacity is looked at."""
+        return False
+
+    @property
+    def needs_anomalies(self) -> bool:
+        """Tell whether the cost of the days before is looked at."""
+        return False

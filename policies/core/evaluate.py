@@ -82,6 +82,8 @@ class Needs:
         families: Instance families whose coverage is asked for.
         coverage_lookback: The longest window of coverage; None when none is.
         team_months: Whether what teams spent this month is asked for.
+        launches_lookback: How far back starts of jobs are needed; None when none is.
+        progress / reservations / anomalies: Whether these are asked for.
     """
 
     signals_lookback: timedelta | None
@@ -89,6 +91,10 @@ class Needs:
     families: tuple[str, ...]
     coverage_lookback: timedelta | None
     team_months: bool = False
+    launches_lookback: timedelta | None = None
+    progress: bool = False
+    reservations: bool = False
+    anomalies: bool = False
 
 
 def needs_of(policies: Sequence[Policy]) -> Needs:
@@ -106,4 +112,11 @@ def needs_of(policies: Sequence[Policy]) -> Needs:
         families=tuple(sorted({policy.family for policy in coverage})),
         coverage_lookback=max((one.lookback for one in coverage), default=None),
         team_months=any(isinstance(one, BudgetPolicy) for one in policies),
+        launches_lookback=max(
+            (one.launches_window for one in policies if one.launches_window),
+            default=None,
+        ),
+        progress=any(one.needs_progress for one in policies),
+        reservations=any(one.needs_reservations for one in policies),
+        anomalies=any(one.needs_anomalies for one in policies),
     )

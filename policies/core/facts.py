@@ -9,8 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
 
+from billing.core.anomalies import Anomaly
 from billing.core.fleet import Instance
 from billing.core.money import Money, Rate
+from billing.core.resources import Reservation
 from billing.ports import CommitmentFacts, MetricSeries, StoredObject
 
 
@@ -51,6 +53,7 @@ class JobFacts:
         predicted: High estimate of the total cost; None when unknown.
         ended_at: When the scheduler said it ended; None while running or unknown.
         approved_ceiling: Cost that was approved for it, all requests; None without any.
+        progressed_at: When a counter it reports last grew; None when it reports none.
     """
 
     job: str
@@ -68,6 +71,7 @@ class JobFacts:
     has_grant: bool = False
     grant_ends_at: datetime | None = None
     approved_ceiling: Money | None = None
+    progressed_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,6 +110,26 @@ class TeamMonth:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LaunchFacts:
+    """One start of a job's machines, and how soon the last of them was gone.
+
+    Attributes:
+        gpus: None when any instance type is unknown.
+        ended_at: None while any of them runs.
+        cost: What it cost; None when any price is unknown.
+    """
+
+    job: str
+    team: str
+    owner: str
+    instances: int
+    gpus: int | None
+    started_at: datetime
+    ended_at: datetime | None
+    cost: Money | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """Everything gathered for one evaluation.
 
@@ -121,6 +145,11 @@ class Facts:
     commitments: tuple[CommitmentFacts, ...] = ()
     commitments_known: bool = False
     team_months: tuple[TeamMonth, ...] = ()
+    launches: tuple[LaunchFacts, ...] = ()
+    reservations: tuple[Reservation, ...] = ()
+    reservations_known: bool = False
+    anomalies: tuple[Anomaly, ...] = ()
+    anomalies_known: bool = False
     as_of: Mapping[str, datetime] = field(default_factory=dict)
     stale_scopes: frozenset[tuple[str, str]] = frozenset()
     today: date | None = None

@@ -25,12 +25,15 @@ from tests.builders_policies import (
     NOW,
     gpu_series,
     idle_instance,
+    make_anomaly,
     make_coverage,
     make_facts,
     make_instance,
     make_job,
+    make_launch,
     make_listing,
     make_month,
+    make_reservation,
     saved_steps,
 )
 from tests.project import ROOT
@@ -54,6 +57,17 @@ SITUATIONS: dict[str, Callable[[], Facts]] = {
         make_instance(series=gpu_series([40.0] * 24, [36.0] * 24))
     ),
     "tagging": lambda: make_facts(make_instance(owner="", environment="devv")),
+    "stalled": lambda: make_facts(
+        make_instance(series=gpu_series([100.0] * 24, [100.0] * 24)),
+        jobs=[make_job(progressed=timedelta(hours=2))],
+    ),
+    "failed-launch": lambda: make_facts(
+        launches=[make_launch(), make_launch(ago=timedelta(hours=1))]
+    ),
+    "capacity": lambda: make_facts(
+        make_instance(job="job-9"), reservations=[make_reservation()]
+    ),
+    "anomaly": lambda: make_facts(anomalies=[make_anomaly()]),
     "custom": lambda: make_facts(jobs=[make_job(gpus=512, instances=64)]),
 }
 

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from billing.core.attribution import TagKeys
 from billing.core.money import Money
+from billing.core.progress import Counter, ProgressReport
 from bot.use_cases.facts import FactSources, gather_facts
 from policies.core.facts import Facts
+from tests.builders import at
 from tests.builders_policies import policy
 from tests.builders_use_cases import UNPRICED, Company, costs, rate, runs
 
@@ -79,3 +81,49 @@ def test_months_are_not_read_for_policies_that_do_not_ask(company: Company) -> N
     company.bills(costs("2026-11-29", "100"), through="2026-11-30T00:00Z")
 
     assert gathered(company, "name: a\nkind: ttl").team_months == ()
+
+
+def test_machines_that_came_up_together_are_one_start(company: Company) -> None:
+    together = [
+        runs("i-1", since="2026-11-30T02:00Z"),
+        runs("i-2", since="2026-11-30T02:09Z"),
+    ]
+    company.is_watched(*together, at_="2026-11-30T02:10Z")
+    company.is_watched(at_="2026-11-30T02:15Z")
+    company.is_watched(runs("i-3", since="2026-11-30T03:00Z"), at_="2026-11-30T03:01Z")
+
+    starts = gathered(company, "name: a\nkind: failed-launch").launches
+
+    assert [(one.instances, one.gpus) for one in starts] == [(2, 16), (1, 8)]
+    assert starts[0].ended_at is not None
+    assert starts[1].ended_at is None
+
+
+def test_progress_is_when_a_counter_last_grew(company: Company) -> None:
+    company.is_watched(runs())
+    reports = [
+        ProgressReport(
+            counter=Counter.STEPS, at=at(f"2026-11-30T0{hour}:00Z"), value=value
+        )
+        for hour, value in ((1, 100), (2, 200), (3, 200), (4, 200))
+    ]
+    with company.store.write() as unit:
+        unit.ledger.record_progress("job-123", reports, by="p-ada", now=company.now)
+
+    (job,) = gathered(company, "name: a\nkind: stalled").jobs
+
+    assert job.progressed_at == at("2026-11-30T02:00Z")
+
+
+def test_a_job_that_reports_nothing_has_no_progress(company: Company) -> None:
+    company.is_watched(runs())
+
+    (job,) = gathered(company, "name: a\nkind: stalled").jobs
+
+    assert job.progressed_at is None
+
+
+def test_reservations_nobody_ever_read_are_not_known(company: Company) -> None:
+    facts = gathered(company, "name: a\nkind: capacity")
+
+    assert (facts.reservations, facts.reservations_known) == ((), False)
