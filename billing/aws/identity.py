@@ -54,6 +54,7 @@ class Trial:
 _TRIALS: tuple[tuple[str, Call, Mapping[str, Any]], ...] = (
     ("ec2", inventory.INSTANCES, {"MaxResults": 5}),
     ("ec2", inventory.VOLUMES, {"MaxResults": 5}),
+    ("ec2", inventory.TAGS, {"MaxResults": 5}),
     ("ec2", prices.SPOT_HISTORY, {"MaxResults": 5}),
 )
 #: The same, in the payer's account only; each costs at most $0.01.

@@ -6,7 +6,7 @@ a job tag. Must not know prices, intervals or what anybody does with the facts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -43,7 +43,15 @@ VOLUMES = Call(
     page_in="NextToken",
     page_out="NextToken",
 )
-PERMISSIONS = (INSTANCES.permission, VOLUMES.permission)
+TAGS = Call(
+    source=SOURCE,
+    method="describe_tags",
+    permission="ec2:DescribeTags",
+    required=("Tags",),
+    page_in="NextToken",
+    page_out="NextToken",
+)
+PERMISSIONS = (INSTANCES.permission, VOLUMES.permission, TAGS.permission)
 
 Filters = list[dict[str, Any]]
 Found = tuple[tuple[Instance, ...], tuple[Volume, ...]]
@@ -105,9 +113,7 @@ class Ec2FleetSource:
         place = Place(account=account, region=region)
         client = self._clients.client("ec2", account=account, region=region)
         found: dict[str, Instance] = {}
-        for start in range(0, len(ids), FILTER_VALUES_MAX):
-            some = list(ids[start : start + FILTER_VALUES_MAX])
-            only: Filters = [{"Name": "instance-id", "Values": some}]
+        for only in _any_of("instance-id", ids):
             for filters in self._instance_filters():
                 for one in _instances(client, [*filters, *only], place):
                     found[one.resource_id] = one
@@ -118,29 +124,53 @@ class Ec2FleetSource:
         client = self._clients.client("ec2", account=account, region=region)
         instances = {
             one.resource_id: one
-            for filters in self._instance_filters()
-            for one in _instances(client, filters, place)
+            for one in _instances(client, next(self._instance_filters()), place)
         }
-        volumes = {
-            one.resource_id: one
-            for filters in self._volume_filters(sorted(instances))
-            for one in _volumes(client, filters, place)
-        }
+        tagged = self._tagged(client, "instance", place) - instances.keys()
+        for only in _any_of("instance-id", tagged):
+            for one in _instances(client, only, place):
+                instances[one.resource_id] = one
+        volumes: dict[str, Volume] = {}
+        for only in _any_of("attachment.instance-id", instances):
+            for found in _volumes(client, only, place):
+                volumes[found.resource_id] = found
+        tagged = self._tagged(client, "volume", place) - volumes.keys()
+        for only in _any_of("volume-id", tagged):
+            for found in _volumes(client, only, place):
+                volumes[found.resource_id] = found
         return tuple(instances.values()), tuple(volumes.values())
+
+    def _tagged(self, client: Any, kind: str, place: Place) -> set[str]:
+        """Return the ids of a kind of resource that carry a job tag.
+
+        Most are known by then, and a tag is read fifty times faster than an instance.
+        """
+        if not self._keys:
+            return set()
+        asked = {
+            "Filters": [
+                {"Name": "resource-type", "Values": [kind]},
+                {"Name": "key", "Values": list(self._keys)},
+            ],
+            "MaxResults": PAGE_SIZE,
+        }
+        ids: set[str] = set()
+        for page in pages(client, TAGS, asked, place=place):
+            with whole(TAGS, place):
+                ids.update(tag["ResourceId"] for tag in page["Tags"])
+        return ids
 
     def _instance_filters(self) -> Iterator[Filters]:
         yield [{"Name": "instance-type", "Values": list(ACCELERATOR_TYPES)}]
-        yield from self._tagged()
-
-    def _volume_filters(self, instance_ids: Sequence[str]) -> Iterator[Filters]:
-        for start in range(0, len(instance_ids), FILTER_VALUES_MAX):
-            some = list(instance_ids[start : start + FILTER_VALUES_MAX])
-            yield [{"Name": "attachment.instance-id", "Values": some}]
-        yield from self._tagged()
-
-    def _tagged(self) -> Iterator[Filters]:
         if self._keys:
             yield [{"Name": "tag-key", "Values": list(self._keys)}]
+
+
+def _any_of(name: str, ids: Iterable[str]) -> Iterator[Filters]:
+    """Yield filters for ids, as many in each as EC2 takes."""
+    wanted = sorted(ids)
+    for start in range(0, len(wanted), FILTER_VALUES_MAX):
+        yield [{"Name": name, "Values": wanted[start : start + FILTER_VALUES_MAX]}]
 
 
 def _instances(client: Any, filters: Filters, place: Place) -> Iterator[Instance]:

@@ -15,12 +15,24 @@ from collections.abc import Callable
 from os import cpu_count
 from pathlib import Path
 
-from tests.bench import answer, ingest, memory, reconciliation, startup
+from tests.bench import (
+    answer,
+    big,
+    fleet,
+    ingest,
+    memory,
+    reconciliation,
+    rollup_rows,
+    startup,
+)
 from tests.bench.figures import Figure, table
 
 PARTS: dict[str, Callable[[Path], list[Figure]]] = {
     "startup": startup.measure,
     "answer": answer.measure,
+    "big": big.measure,
+    "rows": rollup_rows.measure,
+    "fleet": fleet.measure,
     "ingest": ingest.measure,
     "memory": memory.measure,
     "reconciliation": reconciliation.measure,

@@ -8,14 +8,11 @@ prints its port and ends with its standard input.
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import AbstractContextManager
 
 from tests.bench.ce_answers import Bill, Json, pages_of, tags_answer
+from tests.bench.loopback import ReadyAnswers, run, spawned
 
 
 class Answers:
@@ -35,50 +32,25 @@ class Answers:
         return self._pages[key][int(token)]
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Reads one request after the other from a connection that stays open."""
+class Handler(ReadyAnswers):
+    """Answers Cost Explorer's operations."""
 
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1
-    disable_nagle_algorithm = True
     answers: Answers
 
-    def do_POST(self) -> None:
+    def answer(self) -> None:
         operation = self.headers["X-Amz-Target"].rpartition(".")[2]
-        request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        body = self.answers.answer(operation, request)
-        self.send_response(200)
-        self.send_header("Content-Type", "application/x-amz-json-1.1")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - http.server's
-        """Say nothing."""
+        request = json.loads(self.body())
+        self.send(self.answers.answer(operation, request), "application/x-amz-json-1.1")
 
 
-@contextmanager
-def serving(bill: Bill) -> Iterator[str]:
+def serving(bill: Bill) -> AbstractContextManager[str]:
     """Start the server and give its URL; it is gone afterwards."""
-    command = [sys.executable, "-m", __name__, str(bill.groups), str(bill.page)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        try:
-            yield f"http://127.0.0.1:{int(process.stdout.readline())}"
-        finally:
-            process.terminate()
+    return spawned(__name__, bill.groups, bill.page)
 
 
 def main() -> None:
     Handler.answers = Answers(Bill(*map(int, sys.argv[1:3])))
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    print(server.server_port, flush=True)
-    sys.stdin.read()
-    server.shutdown()
+    run(Handler)
 
 
 if __name__ == "__main__":

@@ -56,16 +56,22 @@ def test_accelerators_and_whatever_carries_a_job_tag_are_seen(aws: Aws) -> None:
     assert observation.failures == ()
 
 
-def test_the_server_filters(aws: Aws) -> None:
-    sandbox = aws.serve()
+def test_the_server_filters_and_no_instance_is_read_twice(aws: Aws) -> None:
+    sandbox = aws.serve(
+        instances=[
+            instance(f"i-{n:017d}", shape, launched_at=LAUNCHED, tags={"job-id": "j"})
+            for n, shape in ((1, "p5.48xlarge"), (2, "m6i.large"))
+        ]
+    )
 
     observe(aws)
 
     filters = [
-        {one["Name"] for one in request.parameters["Filters"]}
+        {one["Name"]: one["Values"] for one in request.parameters["Filters"]}
         for request in sandbox.requests.of("DescribeInstances")
     ]
-    assert filters == [{"instance-type"}, {"tag-key"}]
+    assert [[*one] for one in filters] == [["instance-type"], ["instance-id"]]
+    assert filters[1]["instance-id"] == ["i-00000000000000002"]
 
 
 def test_what_an_instance_says_of_itself_is_kept(aws: Aws) -> None:
