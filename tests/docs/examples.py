@@ -28,6 +28,7 @@ PAGES = tuple(
     ROOT / "docs" / f"{name}.md"
     for name in (
         *("commands", "approvals", "exports", "http", "estimate"),
+        "explain",
         *("attribution", "reconciliation", "leaks", "efficiency"),
     )
 )
