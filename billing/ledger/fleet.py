@@ -6,7 +6,7 @@ keeps job records and freshness beside it. Knows no source.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -87,9 +87,10 @@ class SqlFleet(SqlFleetEvents, SqlReservations, SqlPaidShares):
         self._store(changes)
         note_hosts(self._session, observation.instances, observation.observed_at)
         due_of_changes(self._session, changes, observation.observed_at)
-        self._note_jobs(observation, _held(open_tags, changes))
         going_on = {one.resource_id for one in changes.extended}
-        self.use_events(observation.instances, going_on, observation.observed_at)
+        told = self.use_events(observation.instances, going_on, observation.observed_at)
+        told |= {one.resource_id for one in changes.opened}
+        self._note_jobs(observation, _held(open_tags, changes), told)
         if observation.others is not None:
             self._note_others(observation.others, observation.observed_at)
         if observation.scanned or observation.failures:
@@ -203,13 +204,20 @@ class SqlFleet(SqlFleetEvents, SqlReservations, SqlPaidShares):
             )
 
     def _note_jobs(
-        self, observation: FleetObservation, since: Mapping[str, datetime]
+        self,
+        observation: FleetObservation,
+        since: Mapping[str, datetime],
+        news: Collection[str],
     ) -> None:
-        """Record the jobs in sight, and whose they are by their newest tags."""
+        """Record the jobs in sight, and whose they are by their newest tags.
+
+        What has ended counts when it is ``news``: it ran between two polls.
+        """
         seen: dict[str, tuple[datetime, datetime]] = {}
         tags: list[JobTags] = []
         for item in _resources(observation):
-            if isinstance(item, Instance) and item.state in _ENDED_STATES:
+            is_over = isinstance(item, Instance) and item.state in _ENDED_STATES
+            if is_over and item.resource_id not in news:
                 continue
             if isinstance(item, Resource) and bucket_of(item.kind):
                 continue  # What nobody uses works for no job.

@@ -79,11 +79,16 @@ class SqlFleetEvents:
 
     def use_events(
         self, seen: Iterable[Instance], but: Collection[str], seen_at: datetime
-    ) -> None:
-        """Make use of what events said of instances in sight (``but`` some)."""
+    ) -> set[str]:
+        """Make use of what events said of instances in sight (``but`` some).
+
+        Returns:
+            Those of which events were kept and that have run.
+        """
         described = {one.resource_id: one for one in seen if one.resource_id not in but}
-        if described:
-            self._refine(described.keys(), described, seen_at)
+        if not described:
+            return set()
+        return self._refine(described.keys(), described, seen_at)
 
     def _refine(
         self,
@@ -91,7 +96,7 @@ class SqlFleetEvents:
         described: Mapping[str, Instance],
         seen_at: datetime | None,
     ) -> set[str]:
-        """Bring intervals to what events say; return the ids with any interval."""
+        """Bring intervals to what events say; return those with events and intervals."""
         events = self._events(ids)
         known: dict[str, list[UsageInterval]] = {}
         for interval in self._of(sorted(events)):
@@ -104,6 +109,8 @@ class SqlFleetEvents:
                 seen_at=seen_at,
             )
             self._store_refined(found)
+            if found.stored:
+                known.setdefault(resource_id, [])
         return set(known)
 
     def _events(self, ids: Collection[str]) -> dict[str, list[FleetEvent]]:

@@ -54,6 +54,8 @@ def bill_days(
                 (source, stored.account) in doubtful
                 and not _is_watched(watched.get(stored.account), start_of(stored.day))
                 and not is_complete(stored.account, stored.day, through)
+                # A day without any cost yet says nothing: AWS bills late.
+                and (stored.billed.nanos or stored.effective.nanos)
             ):
                 open_days.setdefault(stored.account, []).append(stored.day)
     return frozenset(
