@@ -25,17 +25,15 @@ from tests.builders_policies import (
     NOW,
     gpu_series,
     idle_instance,
-    make_anomaly,
     make_coverage,
     make_facts,
     make_instance,
     make_job,
-    make_launch,
     make_listing,
     make_month,
-    make_reservation,
     saved_steps,
 )
+from tests.builders_watching import make_anomaly, make_launch, make_reservation
 from tests.project import ROOT
 
 PAGES = ROOT / "docs" / "policies"

@@ -14,14 +14,12 @@ from policies.core.finding import Evaluation
 from tests.builders_policies import (
     NOW,
     gpu_series,
-    make_anomaly,
     make_facts,
     make_instance,
     make_job,
-    make_launch,
-    make_reservation,
     policy,
 )
+from tests.builders_watching import make_anomaly, make_launch, make_reservation
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
 BUSY, QUIET = [99.0] * 24, [0.0] * 24
