@@ -19,7 +19,7 @@ from bot.slack.handlers import Handlers, Home
 from bot.slack.listeners import Listeners
 from bot.slack.work import Work
 from bot.views.approval import APPROVE, DENY
-from bot.views.asked import MORE, REFRESH, SHARE, WHY
+from bot.views.asked import LEAKS, MORE, REFRESH, SHARE, WHY
 from bot.views.errors import busy
 from bot.views.untagged import CONFIRM, UNDO
 
@@ -41,7 +41,7 @@ BOT_SCOPES = (
     "users:read.email",
 )
 #: Buttons of answers, which carry the command that they ask.
-_ASKING = (SHARE, REFRESH, WHY, MORE, CONFIRM, UNDO)
+_ASKING = (SHARE, REFRESH, WHY, MORE, LEAKS, CONFIRM, UNDO)
 BOT_EVENTS = ("app_mention", "message.im")
 
 

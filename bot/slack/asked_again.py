@@ -19,6 +19,7 @@ from bot.slack.handlers import Ask, Asker, Handlers, Home, Refused
 from bot.slack.origin import Body, is_home
 from bot.slack.words import unescape
 from bot.views.asked import (
+    LEAKS,
     MORE,
     REFRESH,
     SHARE,
@@ -40,7 +41,7 @@ NOT_MEMBER = "I am not in this conversation. Invite me, ask again and press Shar
 AGAIN = "this answer was shared before. Ask again to share newer figures"
 #: What each button may ask: to give cost to a job is no question.
 _VERBS = {
-    **dict.fromkeys((SHARE, REFRESH, WHY, MORE), SHAREABLE),
+    **dict.fromkeys((SHARE, REFRESH, WHY, MORE, LEAKS), SHAREABLE),
     GIVE: frozenset({CONFIRM}),
     TAKE_BACK: frozenset({UNDO}),
 }

@@ -59,6 +59,14 @@ def why_text(question: Question, now: datetime) -> str:
     return canonical_text(asks, now)
 
 
+def leaks_text(question: Question, now: datetime) -> str:
+    """Return the command that asks what of a job's cost was avoidable; or ""."""
+    if question.verb != "cost":
+        return ""
+    asks = Question(verb="leaks", target=question.target, window=question.window)
+    return canonical_text(asks, now)
+
+
 def next_page(question: Question, now: datetime) -> str:
     """Return the command that asks for the next lines of a list."""
     return canonical_text(replace(question, page=question.page + 1), now)

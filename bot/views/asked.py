@@ -18,17 +18,19 @@ SHARE = "answer_share"
 REFRESH = "answer_refresh"
 WHY = "answer_why"
 MORE = "answer_more"
+LEAKS = "answer_leaks"
 #: Rows of buttons that belong to the asker alone begin with this.
 _BLOCK = "answer_buttons"
 _QUESTION_CHARS_MAX = 300
 
 
 def with_buttons(
-    message: Message, asked: str, *, why: str = "", more: str = ""
+    message: Message, asked: str, *, why: str = "", more: str = "", leaks: str = ""
 ) -> Message:
     """Return an answer with its buttons; without when `asked` cannot be carried.
 
-    `why` asks how the figure came about, `more` for the next lines; "" for no button.
+    `why` asks how the figure came about, `more` for the next lines, `leaks` what of it
+    was avoidable; "" for no button.
     """
     if not asked or len(asked) > VALUE_CHARS_MAX:
         return message
@@ -36,6 +38,7 @@ def with_buttons(
         ("Share", SHARE, asked),
         ("Refresh", REFRESH, asked),
         ("How computed", WHY, why),
+        ("What was avoidable", LEAKS, leaks),
         ("More lines", MORE, more),
     )
     row = actions(

@@ -14,7 +14,7 @@ from billing.core.estimate import EstimateRequest
 from billing.ports import NeedsExportError
 from bot.clock import system_now
 from bot.ports import Directory, Message, OutboxMessage, SlackFailedError
-from bot.slack.canonical import canonical_text, why_text
+from bot.slack.canonical import canonical_text, leaks_text, why_text
 from bot.slack.directory import SlackDirectory
 from bot.slack.grammar import Question, Run
 from bot.slack.handlers import Answer, Ask, Click, ClickOutcome, Handlers, Refused
@@ -113,7 +113,9 @@ class SlackAnswers:
         answer = self.application.cost(cost_question(ask.question))
         asked = canonical_text(ask.question, ask.now)
         why = why_text(ask.question, ask.now)
-        return (with_buttons(cost_answer(answer), asked, why=why),)
+        leaks = leaks_text(ask.question, ask.now)
+        message = cost_answer(answer)
+        return (with_buttons(message, asked, why=why, leaks=leaks),)
 
     def estimate(self, ask: Ask) -> tuple[Message, ...]:
         """Estimate a run."""
