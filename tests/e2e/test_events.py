@@ -131,9 +131,12 @@ def test_a_state_change_ends_the_running_time_when_aws_says(
 
 # Last: the queue is closed to us.
 def test_a_closed_queue_is_degraded_and_named_by_the_doctor(
-    served: Served, place: Place, aws: AwsSandbox
+    served: Served, place: Place, aws: AwsSandbox, queue: str
 ) -> None:
-    aws.faults.add(Fault(service="sqs", kind="deny"))
+    for operation in ("ReceiveMessage", "GetQueueAttributes"):
+        aws.faults.add(Fault(service="sqs", operation=operation, kind="deny"))
+    # The question that waits is answered; the next one is refused.
+    send(aws, queue, state_body("pending", event_id="e-4", at=NOW))
 
     served.wait_log("events_not_heard")
     status, text = served.get("/readyz")
