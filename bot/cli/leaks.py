@@ -1,10 +1,10 @@
-"""`gpucost cost JOB --by leak`: where the money of a run went."""
+"""`gpucost cost [JOB] --by leak`: where the money went."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.cli.output import USAGE, Format, emit, fail
+from bot.cli.output import Format, emit
 
 if TYPE_CHECKING:
     from bot.use_cases.parts import CostQuestion
@@ -21,10 +21,5 @@ def tell_leaks(
     from bot.views.leaks import leaks_document, leaks_text
     from bot.wiring.runs import Runs
 
-    if not question.job:
-        fail(
-            chosen, "--by leak is told of one job", code="bad_usage",
-            hint="name it: `gpucost cost job-123 --by leak`", exit_code=USAGE,
-        )  # fmt: skip
     answer = Runs(application).leaks(question)
     emit(chosen, leaks_document(answer), lambda: leaks_text(answer))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bot.use_cases.compare import ask_compare
 from bot.use_cases.freshness import stale_sources
 from bot.use_cases.leaks import ask_leaks
+from bot.use_cases.leaks_of_many import ask_leaks_of_many
 from bot.use_cases.parts import CostQuestion
 from bot.use_cases.pricing import price_book
 from bot.views.efficiency import CompareAnswer
@@ -25,10 +26,11 @@ class Runs:
     application: Application
 
     def leaks(self, question: CostQuestion) -> LeakAnswer:
-        """Answer where the money of a run went."""
+        """Answer where the money of a run went, or of every job asked about."""
         application, now = self.application, self.application.now()
+        ask = ask_leaks if question.job else ask_leaks_of_many
         with application.store.read() as unit:
-            return ask_leaks(
+            return ask(
                 unit.ledger,
                 question,
                 prices=price_book(unit.ledger, own_prices(application.settings)),

@@ -103,11 +103,13 @@ def test_leaks_of_a_job_sum_to_its_cost(ran_twice: Office) -> None:
     assert "NAT gateways" in ran_twice.run("cost", "job-123", "--by", "leak").out
 
 
-def test_leaks_are_told_of_one_job(ran_twice: Office) -> None:
-    ran = ran_twice.run("cost", "--by", "leak")
+def test_leaks_of_everything_are_those_of_every_job(ran_twice: Office) -> None:
+    found = ran_twice.json("cost", "--by", "leak")
 
-    assert ran.code == 2
-    assert "gpucost cost job-123 --by leak" in ran.err
+    keys = {one["key"]: one["total"] for one in found["groups"]}
+    assert keys["NAT gateways"] == "30.00"
+    assert (found["job"], found["avoidable"]) == (None, "30.00")
+    assert "job-123 $30.00" in ran_twice.run("cost", "--by", "leak").out
 
 
 def test_two_runs_side_by_side(ran_twice: Office) -> None:

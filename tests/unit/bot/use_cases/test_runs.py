@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from billing.core.charges import CostCategory
+from billing.core.charges import Bucket, CostCategory
 from billing.core.leaks import Leak
 from billing.core.placements import Placement, PlacementSource
 from billing.core.progress import Counter, ProgressReport
 from billing.ports.progress import HourOfUse
+from bot.use_cases import leaks_of_many
 from bot.use_cases.compare import SameJobError, ask_compare
 from bot.use_cases.cost import UnknownJobError
 from bot.use_cases.leaks import ask_leaks
+from bot.use_cases.leaks_of_many import ask_leaks_of_many
 from bot.use_cases.parts import CostQuestion
 from bot.use_cases.pricing import price_book
 from bot.views.efficiency import compare_document, compare_text, scaling_text, small
@@ -223,8 +225,6 @@ def test_a_job_on_half_of_an_instance_holds_and_loses_half(company: Company) -> 
 
 
 def test_commitments_nobody_used_stand_beside_the_job(company: Company) -> None:
-    from billing.core.charges import Bucket
-
     company.bills(
         costs("2026-11-28", "480"),
         costs("2026-11-28", "55", job="", bucket=Bucket.COMMITMENT_UNUSED),
@@ -259,6 +259,50 @@ def test_the_document_says_what_is_missing(company: Company) -> None:
         "fix": "add the free gateway endpoint for S3, and interface endpoints",
     }
     assert document["avoidable"] == "24.00"
+
+
+def _many(company: Company, **question: Any) -> LeakAnswer:
+    asked = CostQuestion(since=day(SINCE), **question)
+    with company.store.read() as unit:
+        return ask_leaks_of_many(
+            unit.ledger, asked, prices=price_book(unit.ledger, ()), keys=company.keys,
+            stale=(), now=company.now,
+        )  # fmt: skip
+
+
+def test_leaks_of_everything_sum_to_all_that_was_spent(company: Company) -> None:
+    _busy(company)
+    _used(company, ("i-1", "2026-11-29T03:00Z", 0))
+    company.bills(
+        costs("2026-11-28", "480"),
+        costs("2026-11-28", "100", job="job-9"),
+        costs("2026-11-28", "55", job="", bucket=Bucket.COMMITMENT_UNUSED),
+        costs("2026-11-28", "40", job="", bucket=Bucket.IDLE),
+        costs("2026-11-28", "7", job=""),
+        mark="again",
+    )
+
+    answer = _many(company)
+
+    told = _groups(answer)
+    assert told["unused commitment"] == "55.00"
+    assert told["idle and boot"] == "50.00"  # $10 of the job, $40 of nobody
+    assert told["untagged"] == "7.00"
+    assert sum(g.total.nanos for g in answer.cost.groups) == answer.cost.total.nanos
+    assert answer.report.avoidable == usd("129")  # and $24 of NAT
+    assert "2 jobs, see each" in leaks_text(answer)
+
+
+def test_jobs_beyond_the_limit_are_one_line_and_said(
+    company: Company, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leaks_of_many, "JOBS_MAX", 0)
+
+    answer = _many(company)
+
+    assert _groups(answer) == {"other jobs": "1170.00"}
+    assert answer.report.avoidable == usd("0")
+    assert "1 job not looked at" in leaks_text(answer)
 
 
 # ------------------------------------------------------------------------- efficiency
