@@ -3,6 +3,10 @@
 PYTHON ?= python3
 VENV := .venv
 LOWEST := .venv-lowest
+SLOW := .venv-slow
+# What checks FOCUS tables and runs Spark needs Python 3.12: the first that starts, if any.
+SLOW_PYTHON ?= $(shell for one in python3.12 $$HOME/.pyenv/versions/3.12.*/bin/python; do \
+	$$one -c '' 2>/dev/null && { echo $$one; break; }; done)
 BIN := $(VENV)/bin
 RUN := $(VENV)/.ready-run
 DEV := $(VENV)/.ready-dev
@@ -16,7 +20,7 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help setup demo test lint types contracts docs-check check check-slow lowest bench lock clean
+.PHONY: help setup demo test lint types contracts docs-check check check-slow lowest slow bench lock clean
 
 help: ## show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -46,7 +50,7 @@ docs-check: $(DEV) ## the documentation and the examples in docstrings are true
 
 check: lint types contracts docs-check test ## everything a change must pass
 
-check-slow: check lowest ## check, then the long runs and the lowest versions
+check-slow: check lowest slow ## check, then the long runs and the lowest versions
 	@$(PYTEST) -m slow $(ARGS)
 
 lowest: $(UV) ## run the tests with the lowest versions that pyproject.toml allows
@@ -56,16 +60,26 @@ lowest: $(UV) ## run the tests with the lowest versions that pyproject.toml allo
 	@$(LOWEST)/bin/python -m pytest -q -n $(WORKERS) --dist loadfile -p no:cacheprovider \
 	  tests/unit tests/contract tests/slack tests/cases
 
+slow: $(UV) ## make the environment of the long runs, where Python 3.12 is
+	@if [ -z "$(SLOW_PYTHON)" ]; then \
+	  echo "slow: no Python 3.12, so what needs it is skipped (name it: SLOW_PYTHON=PATH)"; \
+	else \
+	  $(UV) venv --quiet --clear --python $(SLOW_PYTHON) $(SLOW) && \
+	  $(UV) pip install --quiet --python $(SLOW)/bin/python --require-hashes -r requirements-slow.txt; \
+	fi
+
 bench: $(DEV) ## measure speed and memory
 	@$(BIN)/python -m tests.bench
 
 lock: $(DEV) ## pin every dependency again, with hashes (UPGRADE=1: to the newest)
 	@$(LOCK) $(if $(UPGRADE),--upgrade) pyproject.toml --extra demo --group build -o requirements.txt
 	@$(LOCK) $(if $(UPGRADE),--upgrade) --group dev -c requirements.txt -o requirements-dev.txt
+	@printf 'focus-validator==2.2.1\npyarrow<22\npyspark\n' \
+	  | $(subst 3.11,3.12,$(LOCK)) $(if $(UPGRADE),--upgrade) - -o requirements-slow.txt
 	@echo 'uv' | $(LOCK) $(if $(UPGRADE),--upgrade) - -o requirements-uv.txt
 
 clean: ## remove what make and the tools made
-	@rm -rf $(VENV) $(LOWEST) build dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf $(VENV) $(LOWEST) $(SLOW) build dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(UV): requirements-uv.txt

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from billing.exports.cells import NO_TEXT, Cells
+from billing.exports.cells import AMOUNT, NO_TEXT, Cells
 from billing.exports.dialect import literal
 from billing.exports.headers import Table
 from billing.exports.views import ROWS, Shape, shape_of
@@ -19,11 +19,17 @@ KEYS = (
     *("account", "period", "day", "last", "region", "service", "usage_type"),
     *("record_type", "pricing", "hint", "unit", "resource"),
 )
-#: What a cell has beside its keys: sums, counts, and why it is no line of the bill.
+#: What a cell has beside its keys: sums and counts.
 SUMS = (
-    *("skip", "currency", "billed", "effective", "listed", "quantity"),
+    *("billed", "effective", "listed", "quantity"),
     *("is_final", "lines", "unknown", "no_billed", "no_effective", "ends"),
 )
+_TYPES = {
+    "period": "DATE", "day": "DATE", "last": "DATE", "ends": "TIMESTAMP",
+    "billed": AMOUNT, "effective": AMOUNT, "listed": AMOUNT, "quantity": AMOUNT,
+    "is_final": "INTEGER", "lines": "BIGINT", "unknown": "BIGINT",
+    "no_billed": "BIGINT", "no_effective": "BIGINT",
+}  # fmt: skip
 _LAST = "LAST_DAY_OF_MONTH(period)"
 #: Resources whose cost is attributed one by one: those that jobs hold, or belong to.
 _RESOURCES = (
@@ -52,38 +58,43 @@ def resource_sql(table: Table, tags: Mapping[str, str], held: Collection[str]) -
 
 
 def rollup_sql(
-    table: Table, tags: Mapping[str, str], held: Collection[str] = (), where: str = ""
+    table: Table, tags: Mapping[str, str], held: Collection[str] = (), rows: str = ROWS
 ) -> str:
     """Return the statement whose rows are cells; ``tags`` is job key -> SQL of its value."""
     shape = shape_of(table, tags, resource=resource_sql(table, tags, held))
     names = [f"tag_{number}" for number in range(len(tags))]
     return f"""WITH grouped AS (
-{_grouped(shape, where)}
+{_grouped(shape, rows)}
 ), worded AS (
 {_worded(shape)}
 )
 {_cells(names)}"""
 
 
-def control_sql(table: Table, where: str = "") -> str:
+def control_sql(table: Table, rows: str = ROWS) -> str:
     """Return the statement that sums all rows at once: what the cells are held to."""
     billed, effective = shape_of(table, {}, resource="").amounts
     return f"""SELECT COUNT(*) AS lines, SUM({billed}) AS billed,
-  SUM({effective}) AS effective FROM {ROWS}{where}"""  # noqa: S608 - names are ours
+  SUM({effective}) AS effective FROM {rows}"""  # noqa: S608 - names are ours
 
 
-def _grouped(shape: Shape, where: str) -> str:
+def _grouped(shape: Shape, rows: str) -> str:
     columns = [f"{value} AS {name}" for name, value in shape.keys.items()]
     columns += [f"{value} AS {name}" for name, value in shape.sums.items()]
-    return (
-        f"SELECT {_list(columns)}\nFROM {ROWS}{where}\nGROUP BY {_places(shape.keys)}"
-    )
+    return f"SELECT {_list(columns)}\nFROM {rows}\nGROUP BY {_places(shape.keys)}"
 
 
 def _worded(shape: Shape) -> str:
     kept = ("billed", "billed_n", "effective", "effective_n", "final_n", "lines")
     columns = [f"{value} AS {name}" for name, value in shape.words.items()]
     return f"SELECT {_list([*columns, *kept])}\nFROM grouped"
+
+
+def cell_types(tags: int) -> Mapping[str, str]:
+    """Return the columns of a cell, with their types, in the order of the statement."""
+    names = [f"tag_{number}" for number in range(tags)]
+    columns = (*KEYS, "skip", "currency", *names, *SUMS)
+    return {name: _TYPES.get(name, "VARCHAR") for name in columns}
 
 
 def _cells(tags: Sequence[str]) -> str:
