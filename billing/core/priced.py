@@ -98,7 +98,7 @@ def quantities(interval: UsageInterval) -> tuple[tuple[PriceKey, int], ...]:
 
 
 def count_price_keys(intervals: Iterable[UsageInterval]) -> dict[PriceKey, int]:
-    """Return every price key that intervals need, with how many of them need it.
+    """Return every price key that intervals need, with how many units of it they use.
 
     Fleets hold few shapes: each is looked at once.
     """
@@ -109,8 +109,8 @@ def count_price_keys(intervals: Iterable[UsageInterval]) -> dict[PriceKey, int]:
         shapes[id(found)] = (found, count + 1)  # Kept here, so its id stays its own.
     counts: dict[PriceKey, int] = {}
     for found, count in shapes.values():
-        for key, _ in found:
-            counts[key] = counts.get(key, 0) + count
+        for key, units in found:
+            counts[key] = counts.get(key, 0) + count * units
     return counts
 
 

@@ -40,6 +40,20 @@ class ResourceKind(StrEnum):
     UNUSED_PLAN = "unused-plan"
 
 
+#: Kinds that are machines: what a job computes on.
+MACHINES = frozenset(
+    {
+        ResourceKind.INSTANCE,
+        ResourceKind.TRAINING_JOB,
+        ResourceKind.WARM_POOL,
+        ResourceKind.CLUSTER_NODE,
+        ResourceKind.ENDPOINT,
+        ResourceKind.NOTEBOOK,
+        ResourceKind.STUDIO_APP,
+    }
+)
+
+
 class EndBasis(StrEnum):
     """How well the end of an interval is known."""
 

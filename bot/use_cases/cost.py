@@ -15,7 +15,7 @@ from billing.core.gpus import gpu_count
 from billing.core.money import USD, MixedCurrencyError, Money, Rate, total
 from billing.core.periods import DAY, Period
 from billing.core.priced import count_price_keys
-from billing.core.usage import ResourceKind, TagSpan, UsageInterval
+from billing.core.usage import MACHINES, TagSpan, UsageInterval
 from billing.ports import BillLedger, Freshness
 from bot.use_cases.groups import Part, by_day, currency_of, grouped
 from bot.use_cases.parts import (
@@ -190,7 +190,7 @@ def _running(
         one
         for one in known
         if one.ended_at is None
-        and one.kind is ResourceKind.INSTANCE
+        and one.kind in MACHINES
         and holders.get(one.resource_id) == job
         and question.account in {"", one.account}
     ]
@@ -234,14 +234,14 @@ def running_lines(
         kinds.setdefault((one.shape, one.lifecycle.value, one.region), []).append(one)
     lines = []
     for (shape, lifecycle, region), members in sorted(kinds.items()):
-        gpus = gpu_count(shape)
+        gpus, count = gpu_count(shape), sum(one.units for one in members)
         lines.append(
             RunningLine(
                 instance_type=shape,
                 lifecycle=lifecycle,
                 region=region,
-                count=len(members),
-                gpus=None if gpus is None else gpus * len(members),
+                count=count,
+                gpus=None if gpus is None else gpus * count,
                 rate=burn_of(members, prices),
             )
         )

@@ -19,7 +19,7 @@ from billing.core.periods import (
     previous_month,
     start_of,
 )
-from billing.core.usage import ResourceKind
+from billing.core.usage import MACHINES
 from billing.ports import Freshness, JobRecord
 from bot.ports import OutboxMessage, Store, UnitOfWork
 from bot.use_cases.cost import burn_of
@@ -172,9 +172,7 @@ def digest_answer(
 
 def _burn(unit: UnitOfWork, prices: PriceBook) -> Rate | None:
     running = unit.ledger.open_intervals()
-    return burn_of(
-        [one for one in running if one.kind is ResourceKind.INSTANCE], prices
-    )
+    return burn_of([one for one in running if one.kind in MACHINES], prices)
 
 
 def _findings(unit: UnitOfWork, scope: DigestScope) -> tuple[Finding, ...]:

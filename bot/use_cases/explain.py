@@ -13,9 +13,9 @@ from datetime import datetime
 
 from billing.core.accrual import AccruedCell, Unpriced
 from billing.core.attribution import TagKeys
-from billing.core.charges import BUCKET_PREFIX, Bucket, CostCategory, PricingCategory
-from billing.core.fleet import Lifecycle
+from billing.core.charges import BUCKET_PREFIX, Bucket
 from billing.core.money import USD, Money, total
+from billing.core.priced import category_of_product, pricing_of, service_of
 from billing.ports import BillLedger, Freshness
 from bot.use_cases.cost import UnknownJobError, ask_cost
 from bot.use_cases.explain_figure import Figure, Part, Subject, read_figure
@@ -23,7 +23,6 @@ from bot.use_cases.explain_lines import charge_lines, transfer_lines
 from bot.use_cases.explain_running import running_now, running_time
 from bot.use_cases.groups import Part as Piece
 from bot.use_cases.parts import (
-    EC2_SERVICE,
     CostQuestion,
     Gathered,
     gather,
@@ -37,12 +36,6 @@ _DIMENSIONS = {
     Subject.REGION: "region",
     Subject.SERVICE: "service",
     Subject.PURCHASE: "purchase",
-}
-#: How running time was bought, in the words of the bill.
-PURCHASES = {
-    Lifecycle.ON_DEMAND: PricingCategory.STANDARD,
-    Lifecycle.SPOT: PricingCategory.DYNAMIC,
-    Lifecycle.CAPACITY_BLOCK: PricingCategory.COMMITTED,
 }
 #: Running time that no job holds is untagged.
 UNTAGGED = f"{BUCKET_PREFIX}{Bucket.UNTAGGED}"
@@ -198,16 +191,15 @@ def _accrues(cell: AccruedCell, figure: Figure) -> bool:
     held = {
         Subject.BUCKET: (key.job or UNTAGGED) == f"{BUCKET_PREFIX}{figure.name}",
         Subject.REGION: key.region == figure.name,
-        Subject.SERVICE: figure.name == EC2_SERVICE,
-        Subject.PURCHASE: PURCHASES.get(key.lifecycle) == figure.name,
+        Subject.SERVICE: figure.name == service_of(key.kind),
+        Subject.PURCHASE: pricing_of(key.lifecycle) == figure.name,
     }
     return held.get(figure.subject, True)
 
 
 def _lacks(one: Unpriced, figure: Figure) -> bool:
     """Tell whether running time without a price would count for a figure."""
-    is_volume = one.product.startswith("ebs:")
-    category = CostCategory.STORAGE if is_volume else CostCategory.COMPUTE
+    category = category_of_product(one.product)
     held = {
         Subject.BUCKET: (one.job or UNTAGGED) == f"{BUCKET_PREFIX}{figure.name}",
         Subject.REGION: one.region == figure.name,

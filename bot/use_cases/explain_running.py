@@ -132,8 +132,8 @@ def _line(members: Sequence[Member], series: Series, read: Gathered) -> RunningT
 
 def what_of(one: UsageInterval) -> str:
     """Return what a resource is, in words."""
-    if one.kind is ResourceKind.INSTANCE:
-        return one.shape
+    if one.kind is ResourceKind.INSTANCE or not one.size_gib:
+        return one.shape if one.units == 1 else f"{one.units} x {one.shape}"
     extra = [f"{one.iops} IOPS" if one.iops else "", f"{one.throughput_mibps} MiB/s"]
     more = ", ".join(text for text in extra if text and one.throughput_mibps)
     return f"{one.size_gib:,} GiB {one.shape}" + (f" ({more})" if more else "")

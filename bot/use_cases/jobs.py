@@ -8,7 +8,7 @@ from billing.core.attribution import TagKeys
 from billing.core.gpus import gpu_count
 from billing.core.money import Money
 from billing.core.periods import utc
-from billing.core.usage import ResourceKind, UsageInterval
+from billing.core.usage import MACHINES, UsageInterval
 from billing.ports import BillLedger
 from bot.use_cases.cost import burn_of, jobs_now
 from bot.use_cases.groups import grouped
@@ -37,7 +37,7 @@ def job_lines(
         mine = held.get(record.job, [])
         if record.job not in totals and not mine:
             continue
-        gpus = [gpu_count(one.shape) for one in mine]
+        gpus = [(gpu_count(one.shape), one.units) for one in mine]
         known = totals.get(record.job, Money.zero(prices.currency))
         lines.append(
             JobLine(
@@ -47,12 +47,19 @@ def job_lines(
                 state="running" if mine else "ended",
                 total=None if record.job in unknown else known,
                 burn=burn_of(mine, prices),
-                instances=len(mine),
-                gpus=None if None in gpus else sum(gpu or 0 for gpu in gpus),
+                instances=sum(one.units for one in mine),
+                gpus=_total(gpus),
                 since=utc(record.first_seen_at),
             )
         )
     return tuple(sorted(lines, key=_dearest_first))
+
+
+def _total(gpus: list[tuple[int | None, int]]) -> int | None:
+    """Return how many accelerators there are in all; None when any is not known."""
+    if any(each is None for each, _ in gpus):
+        return None
+    return sum((each or 0) * units for each, units in gpus)
 
 
 def _dearest_first(line: JobLine) -> tuple[int, str]:
@@ -61,9 +68,7 @@ def _dearest_first(line: JobLine) -> tuple[int, str]:
 
 def _held(ledger: BillLedger, keys: TagKeys) -> dict[str, list[UsageInterval]]:
     """Return running instances by the job that their tags name now."""
-    running = [
-        one for one in ledger.open_intervals() if one.kind is ResourceKind.INSTANCE
-    ]
+    running = [one for one in ledger.open_intervals() if one.kind in MACHINES]
     holders = jobs_now(ledger.tags(sorted({one.resource_id for one in running})), keys)
     held: dict[str, list[UsageInterval]] = {}
     for one in running:
