@@ -17,6 +17,7 @@ from pathlib import Path
 
 from tests.bench import (
     answer,
+    attribution,
     big,
     fleet,
     ingest,
@@ -34,6 +35,7 @@ PARTS: dict[str, Callable[[Path], list[Figure]]] = {
     "rows": rollup_rows.measure,
     "fleet": fleet.measure,
     "ingest": ingest.measure,
+    "attribution": attribution.measure,
     "memory": memory.measure,
     "reconciliation": reconciliation.measure,
 }
