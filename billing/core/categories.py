@@ -153,7 +153,7 @@ def classify(
     if is_usage and _SPOT.search(usage_type):
         pricing = PricingCategory.DYNAMIC
     if is_usage and _RESERVED_UNUSED.search(usage_type):
-        bucket = Bucket.IDLE
+        bucket = Bucket.COMMITMENT_UNUSED
     owner = job if is_usage else ""
     return Classified(
         category=category,

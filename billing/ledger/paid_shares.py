@@ -4,16 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, literal_column, select
 from sqlmodel import Session
 
 from billing.core.money import Money
 from billing.core.paid_shares import PaidShare
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute
+from billing.ledger.hot import Hot, days
 from billing.ledger.tables_resources import PaidShareRow
 
 _SHARE = table_of(PaidShareRow)
+_ANY = Hot(lambda _: select(_SHARE.c.account).limit(literal_column("1")))
+#: Every answer with running time asks: one row for each account and family.
+_ALL = Hot(
+    lambda _: select(*(_SHARE.c[name] for name in PaidShareRow.model_fields)).order_by(
+        _SHARE.c.account, _SHARE.c.family
+    )
+)
 
 
 class SqlPaidShares:
@@ -23,19 +31,21 @@ class SqlPaidShares:
 
     def paid_shares(self) -> Sequence[PaidShare]:
         """Return every share, by account and family."""
-        rows = self._session.connection().execute(
-            select(_SHARE).order_by(_SHARE.c.account, _SHARE.c.family)
-        )
+        if not _ANY.rows(self._session):  # Every answer asks, and many have none.
+            return []
+        day = days(self._session)
         return [
             PaidShare(
-                account=row.account,
-                family=row.family,
-                effective=Money(row.effective, row.currency),
-                list_cost=Money(row.list_cost, row.currency),
-                since=row.since,
-                until=row.until,
+                account=account,
+                family=family,
+                effective=Money(effective, currency),
+                list_cost=Money(list_cost, currency),
+                since=day(since),
+                until=day(until),
             )
-            for row in rows
+            for account, family, effective, list_cost, currency, since, until in (
+                _ALL.rows(self._session)
+            )
         ]
 
     def set_paid_shares(self, account: str, shares: Sequence[PaidShare]) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, literal_column, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import Session
 
@@ -14,13 +14,22 @@ from billing.core.money import USD, Money
 from billing.core.resources import Reservation, ReservationKind
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute
+from billing.ledger.hot import Hot, instants
 from billing.ledger.tables_resources import ReservationRow
 
 _RESERVATION = table_of(ReservationRow)
+_NAMES = tuple(ReservationRow.model_fields)
+#: Every answer asks: a table of a few rows, and mostly of none.
+_ALL = Hot(
+    lambda _: select(*(_RESERVATION.c[name] for name in _NAMES)).order_by(
+        _RESERVATION.c.reservation_id
+    )
+)
 #: What is kept once known: when it was first seen, and its fee.
 _KEPT = ("fee", "bought_at")
 #: A fee that AWS itself named with the reservation.
 AWS = "AWS"
+_ANY = Hot(lambda _: select(_RESERVATION.c.reservation_id).limit(literal_column("1")))
 
 
 def store_reservations(
@@ -56,10 +65,13 @@ class SqlReservations:
 
     def reservations(self) -> Sequence[Reservation]:
         """Return every reservation ever seen, by id."""
-        rows = self._session.connection().execute(
-            select(_RESERVATION).order_by(_RESERVATION.c.reservation_id)
-        )
-        return [_reservation(row) for row in rows]
+        if not _ANY.rows(self._session):  # Every answer asks, and most have none.
+            return []
+        instant = instants(self._session)
+        rows = _ALL.rows(self._session)
+        return [
+            _reservation(dict(zip(_NAMES, row, strict=True)), instant) for row in rows
+        ]
 
     def fee_sources(self) -> dict[str, str]:
         """Return who says what each reservation cost; unknown fees are absent."""
@@ -107,26 +119,31 @@ def _values(one: Reservation, now: datetime) -> dict[str, Any]:
     }
 
 
-def _reservation(row: Any) -> Reservation:  # noqa: ANN401 - a row of the table
+def _reservation(
+    row: dict[str, Any], instant: Callable[[Any], datetime]
+) -> Reservation:
+    def maybe(name: str) -> datetime | None:
+        return None if row[name] is None else instant(row[name])
+
     return Reservation(
-        reservation_id=row.reservation_id,
-        kind=ReservationKind(row.kind),
-        account=row.account,
-        region=row.region,
-        zone=row.zone,
-        instance_type=row.instance_type,
-        count=row.instances,
-        available=row.available,
-        state=row.state,
-        starts_at=row.starts_at,
-        ends_at=row.ends_at,
-        bought_at=row.bought_at,
-        fee=_money(row.fee, row.currency),
-        extension_fee=_money(row.extension_fee, row.currency),
-        instance_s=row.instance_s,
-        block_id=row.block_id,
-        platform=row.platform,
-        tenancy=row.tenancy,
+        reservation_id=row["reservation_id"],
+        kind=ReservationKind(row["kind"]),
+        account=row["account"],
+        region=row["region"],
+        zone=row["zone"],
+        instance_type=row["instance_type"],
+        count=row["instances"],
+        available=row["available"],
+        state=row["state"],
+        starts_at=instant(row["starts_at"]),
+        ends_at=maybe("ends_at"),
+        bought_at=maybe("bought_at"),
+        fee=_money(row["fee"], row["currency"]),
+        extension_fee=_money(row["extension_fee"], row["currency"]),
+        instance_s=row["instance_s"],
+        block_id=row["block_id"],
+        platform=row["platform"],
+        tenancy=row["tenancy"],
     )
 
 

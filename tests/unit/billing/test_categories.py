@@ -173,8 +173,10 @@ def test_job_takes_usage_and_nothing_else() -> None:
     assert (tax.bucket, tax.job) == (Bucket.OVERHEAD, "")
 
 
-def test_unused_reservation_without_a_job_is_idle() -> None:
-    assert classify("Usage", "UnusedBox:p5.48xlarge").bucket is Bucket.IDLE
+def test_unused_reservation_without_a_job_is_unused_commitment() -> None:
+    unused = classify("Usage", "UnusedBox:p5.48xlarge")
+
+    assert unused.bucket is Bucket.COMMITMENT_UNUSED
     assert classify("Usage", "UnusedBox:p5.48xlarge", job="a").bucket is Bucket.JOB
 
 
