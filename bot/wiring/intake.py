@@ -85,8 +85,15 @@ class Intake:
         )
 
     def fleet(self) -> IngestOutcome:
-        """Poll what exists."""
-        return ingest_fleet(self.aws.fleet(), self.store, now=self.now())
+        """Poll what exists, and which pods hold its GPUs."""
+        seen = ingest_fleet(self.aws.fleet(), self.store, now=self.now())
+        return merged([seen, attempt(Source.METRICS, self.pods)])
+
+    def pods(self) -> IngestOutcome:
+        """Read which pods held GPUs lately, where a Prometheus is configured."""
+        from bot.wiring.pods import read_pods  # noqa: PLC0415 - loaded when asked
+
+        return read_pods(self.aws.settings, self.store, now=self.now())
 
     def fleet_and_new_prices(self) -> IngestOutcome:
         """Poll what exists, and price what was never priced."""
