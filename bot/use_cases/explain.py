@@ -19,7 +19,7 @@ from billing.core.priced import category_of_product, pricing_of, service_of
 from billing.ports import BillLedger, Freshness
 from bot.use_cases.cost import UnknownJobError, ask_cost
 from bot.use_cases.explain_figure import Figure, Part, Subject, read_figure
-from bot.use_cases.explain_lines import charge_lines, transfer_lines
+from bot.use_cases.explain_lines import charge_lines, fee_lines, transfer_lines
 from bot.use_cases.explain_running import running_now, running_time
 from bot.use_cases.groups import Part as Piece
 from bot.use_cases.parts import (
@@ -107,7 +107,7 @@ class Explainer:
             sources=tuple(read.freshness),
             stale=tuple(self.stale),
             unknown=tuple(one.text for one in read.accrued.unknown),
-            notes=_notes(lines),
+            notes=(*_notes(lines), *read.basis),
         )
 
     def _read(self, figure: Figure, question: CostQuestion) -> Gathered:
@@ -123,7 +123,11 @@ class Explainer:
         return replace(read, accrued=accrued)
 
     def _lines(self, read: Gathered, figure: Figure) -> tuple[Line, ...]:
-        lines: list[Line] = [*charge_lines(read, figure), *transfer_lines(read, figure)]
+        lines: list[Line] = [
+            *charge_lines(read, figure),
+            *transfer_lines(read, figure),
+            *fee_lines(read, figure),
+        ]
         lines = [line for line in lines if _has(line, figure.part)]
         lines += running_time(read, figure, keys=self.keys)
         return tuple(sorted(lines, key=_largest_first))

@@ -14,8 +14,11 @@ from billing.core.transfers import Transfer
 from billing.ports.charge_lines import ChargeFilter, ChargeSum
 from bot.use_cases.explain_figure import Figure, Subject, key_of
 from bot.use_cases.parts import Gathered, NoListCostError
-from bot.views.explain_values import ChargeLine, TransferLine
+from bot.use_cases.prepaid import fees_taken_out, names_of
+from bot.views.explain_values import HOURS, ChargeLine, TransferLine
 
+#: Subjects that a line of the bill is told by.
+_OF_CHARGE = frozenset({Subject.REGION, Subject.SERVICE, Subject.PURCHASE})
 #: Digits of a price per unit that are shown; it is a quotient, for people.
 _PRICE_DIGITS = 6
 
@@ -155,6 +158,46 @@ def transfer_lines(read: Gathered, figure: Figure) -> list[TransferLine]:
         )
         alike.setdefault(words, []).append((one, amount))
     return [_transfer(words, members) for words, members in alike.items()]
+
+
+def fee_lines(read: Gathered, figure: Figure) -> list[TransferLine]:
+    """Return fees paid at purchase, taken off their day to be spread over hours."""
+    if figure.metric is not Metric.EFFECTIVE:
+        return []
+    account = figure.name if figure.subject is Subject.ACCOUNT else ""
+    found = fees_taken_out(
+        read.ledger, *read.days, through=read.through, bill_days=read.bill_days,
+        key=key_of(figure), account=account,
+    )  # fmt: skip
+    is_mine = _mine(read, figure) if figure.subject is Subject.TEAM else None
+    lines = []
+    for one, is_open in found:
+        names = names_of(one)
+        told = names.get(figure.subject.value, figure.name)
+        fits = figure.category in {None, one.cost_category} and (
+            figure.subject not in _OF_CHARGE or told == figure.name
+        )
+        if fits and (is_mine is None or is_mine(one.key)):
+            lines.append(_fee(one, is_open=is_open))
+    return lines
+
+
+def _fee(one: ChargeSum, *, is_open: bool) -> TransferLine:
+    return TransferLine(
+        amount=-one.effective,
+        other=HOURS,
+        rule="prepaid",
+        basis="exact",
+        evidence="paid at purchase, spread over its hours",
+        usage_type=one.usage_type,
+        account=one.account,
+        region=one.region,
+        category=one.cost_category.value,
+        since=one.day,
+        until=one.day + DAY,
+        days=1,
+        is_open=is_open,
+    )
 
 
 def _mine(read: Gathered, figure: Figure) -> Callable[[str], bool] | None:

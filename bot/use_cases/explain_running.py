@@ -6,81 +6,45 @@ are the figure's own pieces and sum to it exactly.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
 
-from billing.core.accrual import AccruedCell, accrue
+from billing.core.accrual import AccruedCell
 from billing.core.attribution import TagKeys
+from billing.core.gpus import family_of
 from billing.core.money import NANOS_PER_UNIT, Money, Rate, total
 from billing.core.periods import DAY, HOUR
 from billing.core.priced import price_keys, quantities
 from billing.core.prices import Price, PriceKey, Purchase
-from billing.core.usage import ResourceKind, TagSpan, UsageInterval
-from bot.use_cases.explain_figure import Figure
+from billing.core.usage import ResourceKind, UsageInterval
+from bot.use_cases.explain_figure import Figure, Subject
+from bot.use_cases.explain_members import MICROSECOND, Member, Series, members_of
 from bot.use_cases.parts import Gathered
+from bot.use_cases.prepaid import is_prepaid
 from bot.use_cases.pricing import PriceBook
 from bot.views.answers import RunningLine
 from bot.views.explain_values import RunningNow, RunningTime
 
 #: Ids that one line names; more of them are counted.
 RESOURCES_MAX = 50
-MICROSECOND = timedelta(microseconds=1)
-
-Series = Mapping[PriceKey, Sequence[Price]]
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One interval's part of the figure."""
-
-    interval: UsageInterval
-    cells: tuple[AccruedCell, ...]
-
-    @property
-    def running(self) -> timedelta:
-        """Return the time that is paid for, the minimum included."""
-        return sum((cell.running for cell in self.cells), timedelta())
-
-    @property
-    def amount(self) -> Money:
-        """Return what that time costs."""
-        currency = self.cells[0].amount.currency
-        return total((cell.amount for cell in self.cells), currency)
 
 
 def running_time(read: Gathered, figure: Figure, *, keys: TagKeys) -> list[RunningTime]:
     """Return what running time adds to a figure; alike resources are one line."""
-    counted = {cell.key for cell in read.accrued.cells if _fits(cell, figure)}
-    if not counted:
-        return []
-    wanted = {key for one in read.intervals for key in price_keys(one)}
-    series = read.prices.over(wanted, read.period)
-    spans: dict[str, list[TagSpan]] = {}
-    for span in read.tags:
-        spans.setdefault(span.resource_id, []).append(span)
-    claims = read.ledger.claims(read.intervals, read.tags, read.period)
+    found = members_of(
+        read,
+        lambda cell: _fits(cell, figure),
+        keys=keys,
+        job=figure.name if figure.subject is Subject.JOB else "",
+        account=figure.name if figure.subject is Subject.ACCOUNT else "",
+    )
     alike: dict[tuple[object, ...], list[Member]] = {}
-    for one in read.intervals:
-        accrued = accrue(
-            [one],
-            [*spans.get(one.resource_id, ()), *spans.get(one.parent_id, ())],
-            series,
-            read.period,
-            now=read.now,
-            keys=keys,
-            billed_through=read.through,
-            claims=claims,
-        )
-        for job in {cell.key.job for cell in accrued.cells if cell.key in counted}:
-            cells = tuple(
-                cell
-                for cell in accrued.cells
-                if cell.key in counted and cell.key.job == job
-            )
-            alike.setdefault((job, *_words(one, series)), []).append(Member(one, cells))
-    return [_line(members, series, read) for members in alike.values()]
+    for member in found.members:
+        job = member.cells[0].key.job
+        words = (job, *_words(member.interval, found.series))
+        alike.setdefault(words, []).append(member)
+    return [_line(members, found.series, read) for members in alike.values()]
 
 
 def _fits(cell: AccruedCell, figure: Figure) -> bool:
@@ -98,7 +62,7 @@ def _words(one: UsageInterval, series: Series) -> tuple[object, ...]:
 
 
 def _line(members: Sequence[Member], series: Series, read: Gathered) -> RunningTime:
-    first = members[0].interval
+    first, first_amount = members[0].interval, members[0].amount
     cells = [cell for member in members for cell in member.cells]
     days = {cell.key.day for cell in cells}
     running = sum((cell.running for cell in cells), timedelta())
@@ -106,8 +70,10 @@ def _line(members: Sequence[Member], series: Series, read: Gathered) -> RunningT
     newest = max(prices, key=lambda price: price.as_of, default=None)
     ids = sorted({member.interval.resource_id for member in members})
     rate = prices[0].rate if len(prices) == 1 else None
+    amount = total((one.amount for one in members), first_amount.currency)
+    share = _share(members)
     return RunningTime(
-        amount=total((cell.amount for cell in cells), cells[0].amount.currency),
+        amount=amount,
         what=what_of(first),
         count=len(ids),
         running=running,
@@ -127,7 +93,30 @@ def _line(members: Sequence[Member], series: Series, read: Gathered) -> RunningT
         resources=tuple(ids[:RESOURCES_MAX]),
         shape=first.shape,
         job=cells[0].key.job,
+        share=share,
+        basis=_basis(first, read) if share is not None or is_prepaid(first) else "",
     )
+
+
+def _share(members: Sequence[Member]) -> Fraction | None:
+    """Return which share of its price running time counts at; None for the whole."""
+    currency = members[0].amount.currency
+    counted = total((one.amount for one in members), currency)
+    at_price = total((one.at_price for one in members), currency)
+    if at_price.nanos == counted.nanos or not at_price.nanos:
+        return None
+    return Fraction(counted.nanos, at_price.nanos)
+
+
+def _basis(one: UsageInterval, read: Gathered) -> str:
+    """Return the words in which the answer says how such hours were priced."""
+    of = f"{family_of(one.shape)} in {one.account}: "
+    names = (of, f"{one.reservation_id}: " if one.reservation_id else of)
+    for text in read.basis:
+        for name in names:
+            if text.startswith(name):
+                return text.removeprefix(name)
+    return ""
 
 
 def what_of(one: UsageInterval) -> str:
@@ -154,7 +143,9 @@ def formula_of(members: Sequence[Member], prices: Sequence[Price]) -> str:
     units = quantities(first)
     if len(prices) == 1 and len(units) == 1:
         rate = Rate(prices[0].rate.nanos * units[0][1], prices[0].rate.currency)
-        return f"{text} x {rate_text(rate)}"
+        share = _share(members)
+        of = "" if share is None else f" x {float(100 * share):.4g} %"
+        return f"{text} x {rate_text(rate)}{of}"
     if not hours:
         return text
     amount = total(member.amount for member in members)

@@ -127,6 +127,7 @@ def _(line: RunningTime) -> Document:
         "purchase": line.purchase,
         "per_hour": money(line.rate),
         "list_per_hour": money(line.list_rate),
+        "share_of_price": None if line.share is None else round(float(line.share), 6),
         "price_source": line.price_source or None,
         "price_as_of": instant(line.price_as_of),
         "prices": line.prices,

@@ -9,10 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal
+from fractions import Fraction
 
 from billing.core.charges import Metric
 from billing.core.money import Money, Rate
 from billing.ports import Freshness
+
+#: Where a fee paid at purchase goes: to the hours that it paid for.
+HOURS = "the hours it paid for"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +95,8 @@ class RunningTime:
         prices: How many prices applied over the time.
         resources: Ids, sorted.
         shape: Instance or volume type.
-        basis: How the job came to hold them, where a tag alone does not say it.
+        share: Which share of the price counts, by the last bills; None for the whole.
+        basis: How it was priced where that is not the price alone.
     """
 
     amount: Money
@@ -114,6 +119,7 @@ class RunningTime:
     resources: tuple[str, ...]
     shape: str
     job: str = ""
+    share: Fraction | None = None
     basis: str = ""
 
 

@@ -12,6 +12,7 @@ from billing.core.charges import BUCKET_PREFIX
 from billing.core.money import Money, total
 from bot.views.cost import BUCKETS
 from bot.views.explain_values import (
+    HOURS,
     ChargeLine,
     Explanation,
     Line,
@@ -30,6 +31,7 @@ RULES = {
     "assignment": "what a person confirmed",
     "mapping": "a mapping rule of the configuration",
     "shared": "a rule for shared cost",
+    "prepaid": "the price of its hours",
     "commitment": "commitments that were paid and not used",
 }
 
@@ -61,6 +63,8 @@ def left_over(lines: Sequence[Line], currency: str) -> str:
 
 def key_label(key: str) -> str:
     """Return a job, or what a bucket holds, for people."""
+    if key == HOURS:
+        return HOURS
     bucket = key.removeprefix(BUCKET_PREFIX)
     return f"({BUCKETS.get(bucket, bucket)})" if bucket != key else key
 
