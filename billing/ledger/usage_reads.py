@@ -155,9 +155,11 @@ def _of_job(dialect: str) -> Any:  # noqa: ANN401 - a union of selects
         _TAG.c.valid_from < until,
         or_(_TAG.c.valid_to.is_(None), _TAG.c.valid_to > start),
     )
-    # Named once: PostgreSQL then plans and reads it once for all four parts.
-    resources = union_all(tagged, _placed(start, until), _assigned()).cte("held")
-    held = select(resources.c.resource_id)
+    held: Any = union_all(tagged, _placed(start, until), _assigned())
+    if dialect != "sqlite":
+        # Named once, it is planned and read once for all four parts. SQLite would
+        # search the intervals by another index then.
+        held = select(held.cte("held").c.resource_id)
     return union_all(
         *(
             select(*columns).where(end, way.in_(held))

@@ -7,7 +7,7 @@ watch that day, the bill so far may stand in for it, and is called provisional t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from operator import attrgetter
 
@@ -15,8 +15,6 @@ from billing.core.accrual import (
     Accrued,
     AccruedCell,
     Unpriced,
-    accrue,
-    billed_end,
 )
 from billing.core.attribution import TagKeys, normalise_job
 from billing.core.charges import (
@@ -28,13 +26,11 @@ from billing.core.charges import (
 from billing.core.periods import (
     Period,
     day_of,
-    days_between,
     month_start,
     start_of,
 )
 from billing.core.priced import (
     category_of_product,
-    count_price_keys,
     pricing_of,
     pricing_of_purchase,
     service_of,
@@ -48,11 +44,18 @@ from bot.use_cases.prepaid import (
     accrue_prepaid,
     at_paid_share,
     fees_taken_out,
-    is_prepaid,
     merged,
     names_of,
 )
 from bot.use_cases.pricing import PriceBook
+from bot.use_cases.running_time import (
+    accrue_open,
+    jobs_in,
+    of_question,
+    open_time,
+    tags_of,
+    unbilled_part,
+)
 
 EC2_SERVICE = service_of(ResourceKind.INSTANCE)
 #: The key of what no job can be named for.
@@ -136,121 +139,56 @@ def gather(
     """Read what a window and its filter need, once."""
     period = window(question, now)
     through, freshness = ledger.billed_through(), ledger.freshness()
-    unbilled = _unbilled(freshness, period, through)
+    unbilled = unbilled_part(freshness, period, through)
     job = normalise_job(question.job)
     intervals = ledger.intervals(unbilled, job=job or None)
     if question.account:
         intervals = [one for one in intervals if one.account == question.account]
-    ids = {one.resource_id for one in intervals}
-    ids.update(one.parent_id for one in intervals if one.parent_id)
-    tags = ledger.tags(sorted(ids), keys=keys.job)
+    tags = tags_of(ledger, intervals, keys)
     open_days = bill_days(ledger, freshness, period, through, now)
-    counted = [
-        one
-        for one in intervals
-        if not is_prepaid(one) and _counts(one, period, open_days, now)
-    ]
-    wanted = count_price_keys(counted)
-    accrued = accrue(
-        counted,
-        tags,
-        prices.over(wanted, period),
-        period,
-        now=now,
-        keys=keys,
-        billed_through=through,
-        claims=ledger.claims(counted, tags, period),
-    )
+    counted = open_time(intervals, period, open_days, now)
+    accrued = accrue_open(
+        ledger, counted, tags, period,
+        through=through, prices=prices, keys=keys, now=now,
+    )  # fmt: skip
     paid = at_paid_share(ledger, accrued, prices, now)
-    spread = Settled(accrued=Accrued())
-    if question.metric is Metric.EFFECTIVE:
-        spread = accrue_prepaid(
-            ledger, intervals, period,
-            job=job, account=question.account, prices=prices, keys=keys, now=now,
-        )  # fmt: skip
-    teams = {} if job else ledger.job_teams(_jobs_in(accrued, spread.accrued))
+    spread = _spread(
+        ledger, question, intervals, period, prices=prices, keys=keys, now=now
+    )
+    teams = {} if job else ledger.job_teams(jobs_in(accrued, spread.accrued))
     return Gathered(
-        ledger=ledger,
-        period=period,
-        through=through,
-        freshness=freshness,
+        ledger=ledger, period=period, through=through, freshness=freshness,
         bill_days=open_days,
         accrued=merged(
-            _of_question(
-                paid.accrued, question, job=job, teams=teams, bill_days=open_days
+            of_question(
+                paid.accrued, job=job, team=question.team, teams=teams,
+                bill_days=open_days,
             ),
-            _of_question(spread.accrued, question, job=job, teams=teams),
+            of_question(spread.accrued, job=job, team=question.team, teams=teams),
         ),
-        basis=(*paid.basis, *spread.basis),
-        intervals=intervals,
-        tags=tags,
-        prices=prices,
-        teams=teams,
-        now=now,
-    )
+        basis=(*paid.basis, *spread.basis), intervals=intervals, tags=tags,
+        prices=prices, teams=teams, now=now,
+    )  # fmt: skip
 
 
-def _jobs_in(*every: Accrued) -> set[str]:
-    jobs = {cell.key.job for one in every for cell in one.cells}
-    return (jobs | {lack.job for one in every for lack in one.unknown}) - {""}
-
-
-def _unbilled(
-    freshness: Sequence[Freshness], period: Period, through: Mapping[str, datetime]
-) -> Period:
-    """Return the part of a period that may be provisional in some account.
-
-    Running time that is billed everywhere is not even read: a job of a year has
-    thousands of intervals.
-    """
-    watched = {
-        one.account
-        for one in freshness
-        if one.source is Source.INVENTORY and one.account
-    }
-    since = min(
-        (through.get(one, period.start) for one in watched), default=period.start
-    )
-    return Period(min(max(since, period.start), period.end), period.end)
-
-
-def _counts(
-    interval: UsageInterval,
-    period: Period,
-    bill_days: frozenset[tuple[str, date]],
-    now: datetime,
-) -> bool:
-    """Tell whether any day of an interval is left to running time by the bill."""
-    if not bill_days:
-        return True
-    shared = period.overlap(Period(interval.started_at, billed_end(interval, now)))
-    # An instant alone may still cost the minimum of 60 seconds.
-    days = days_between(*days_of(shared)) if shared else (day_of(interval.started_at),)
-    return any((interval.account, day) not in bill_days for day in days)
-
-
-def _of_question(
-    accrued: Accrued,
+def _spread(
+    ledger: BillLedger,
     question: CostQuestion,
+    intervals: Sequence[UsageInterval],
+    period: Period,
     *,
-    job: str,
-    teams: Mapping[str, str],
-    bill_days: frozenset[tuple[str, date]] = frozenset(),
-) -> Accrued:
-    """Keep what the filter asks for, without the days the bill stands in for."""
-
-    def fits(name: str) -> bool:
-        if job:
-            return name == job
-        return not question.team or (name != "" and teams.get(name) == question.team)
-
-    cells = tuple(
-        cell
-        for cell in accrued.cells
-        if fits(cell.key.job) and (cell.key.account, cell.key.day) not in bill_days
-    )
-    unknown = tuple(one for one in accrued.unknown if fits(one.job))
-    return Accrued(cells=cells, unknown=unknown, free=accrued.free)
+    prices: PriceBook,
+    keys: TagKeys,
+    now: datetime,
+) -> Settled:
+    """Spread fees over hours where effective cost is asked for."""
+    if question.metric is not Metric.EFFECTIVE:
+        return Settled(accrued=Accrued())
+    return accrue_prepaid(
+        ledger, intervals, period,
+        job=normalise_job(question.job), account=question.account,
+        prices=prices, keys=keys, now=now,
+    )  # fmt: skip
 
 
 def parts_by(read: Gathered, question: CostQuestion, by: str) -> list[Part]:
@@ -298,6 +236,10 @@ def _spread_fees(read: Gathered, question: CostQuestion, by: str) -> list[Part]:
         read.ledger, *read.days, through=read.through, bill_days=read.bill_days,
         key=normalise_job(question.job), account=question.account,
     )  # fmt: skip
+    if not lines:
+        return []
+    jobs = {line.key for line, _ in lines}
+    read = replace(read, teams={**read.teams, **read.ledger.job_teams(jobs)})
     return [
         Part(
             (names_of(line) | {"team": _team_key(read, line.key)}).get(by, ""),
