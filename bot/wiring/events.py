@@ -17,9 +17,10 @@ from billing.aws.events import SqsEventQueue
 from billing.core.charges import Source
 from billing.core.errors import GpucostError
 from billing.core.fleet_events import FleetEvent, FleetState, TagEvent
+from billing.core.periods import day_of
 from billing.ports import SourceUnavailableError
 from billing.ports.events import EventQueue, QueuedMessage
-from bot.use_cases.events import Ears, Fact, hear
+from bot.use_cases.events import UNREADABLE, Ears, Fact, hear
 from bot.use_cases.policies import Routing
 from bot.views.answers import Check
 from bot.wiring.application import Application
@@ -199,7 +200,12 @@ def event_checks(application: Application) -> Sequence[Check]:
     except SourceUnavailableError as error:
         return [Check(name="event queue", ok=False, message=str(error), fix=fix)]
     waiting = "unknown" if state.waiting is None else f"about {state.waiting:,}"
-    checks = [Check(name="event queue", ok=True, message=f"{waiting} waiting")]
+    with application.store.read() as unit:
+        counts = unit.events.counted(day_of(application.now()))
+    bad = counts.get(UNREADABLE, 0)
+    said = f"{waiting} waiting, {sum(counts.values()) - bad:,} handled today"
+    said += f", {bad:,} could not be read" if bad else ""
+    checks = [Check(name="event queue", ok=True, message=said)]
     if not state.moves_aside:
         checks.append(
             Check(

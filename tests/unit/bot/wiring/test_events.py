@@ -203,6 +203,8 @@ def test_the_doctor_names_a_queue_that_moves_nothing_aside(
     queue = FakeQueue()
     monkeypatch.setattr(events, "event_queue", lambda _application: queue)
 
+    with store.write() as unit:
+        unit.events.count({"unreadable": 2, "instance state": 7}, NOW.date())
     well = event_checks(found)
     queue.failure = SourceUnavailableError("events", "no such queue")
     ill = event_checks(found)
@@ -211,4 +213,5 @@ def test_the_doctor_names_a_queue_that_moves_nothing_aside(
         ("event queue", True),
         ("event queue redrive", None),
     ]
+    assert well[0].message == "about 0 waiting, 7 handled today, 2 could not be read"
     assert [(one.ok, one.message) for one in ill] == [(False, "no such queue")]
