@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from billing.core.charges import Metric
 from billing.core.progress import Counter, ProgressReport
+from billing.ledger.database import DatabaseBusyError
 from bot.api.models import (
     ApprovalBody,
     CheckBody,
@@ -95,7 +97,8 @@ class V1:
         """Return the token of a text."""
         now = system_now()
         token = check_token(self.application.store, text, now)
-        note_use(self.application.store, token, now)
+        with suppress(DatabaseBusyError):  # A long import must not shut callers out.
+            note_use(self.application.store, token, now)
         return token
 
     # ----------------------------------------------------------------- approvals
