@@ -32,6 +32,7 @@ _OPENERS = frozenset(
         *("whats", "when", "where", "which", "who", "why", "will", "would"),
     )
 )
+_MENTION = re.compile(r"<@[^<>]*>")
 _NO_NAMES = (
     _FILLING
     | _OPENERS
@@ -86,7 +87,8 @@ def command_of(text: str) -> str:
     >>> command_of("why is job-123 so expensive?"), command_of("rm -rf")
     ('why job-123', '')
     """
-    words = text.strip().lower().rstrip("?!. ").replace("\u2019", "'").replace(",", " ")
+    said = _MENTION.sub(" ", text).strip().lower().rstrip("?!. ")
+    words = " ".join(said.replace("\u2019", "'").replace(",", " ").split())
     if len(words.split()) < 2 or words.split()[0] not in _OPENERS | {"my", "i"}:  # noqa: PLR2004
         return ""
     when = _WINDOW.search(words)

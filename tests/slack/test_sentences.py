@@ -27,6 +27,7 @@ from tests.hostile import hostile_strings
         ("what is the budget of team vision?", "budget vision"),
         ("please show me the untagged cost", "untagged"),
         ("how much is covered by savings plans?", "coverage"),
+        ("hey <@U0GPUCOST> how much did team nlp spend", "team nlp"),
         ("what did job train.v2 cost in the past week?", "cost train.v2 7d"),
     ],
 )  # fmt: skip
