@@ -6,6 +6,7 @@ Nothing here changes anything in AWS: a test holds the list to verbs that read.
 from __future__ import annotations
 
 from billing.aws import (
+    anomalies,
     ce_calls,
     commitments,
     events,
@@ -29,6 +30,7 @@ PERMISSIONS_BY_ADAPTER: dict[str, tuple[str, ...]] = {
     "resources": resources.PERMISSIONS,
     "metrics": metrics.PERMISSIONS,
     "commitments": commitments.PERMISSIONS,
+    "anomalies": anomalies.PERMISSIONS,
     "objects": objects.PERMISSIONS,
     "export_files": export_files.PERMISSIONS,
     "identity": identity.PERMISSIONS,

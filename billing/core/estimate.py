@@ -160,12 +160,15 @@ def estimate(
         high=base.scaled(factors.high) + added,
         lines=lines, list_rate=price.rate, yours=rate,
         price_source=price.source, price_as_of=price.as_of,
-        alternatives=(
-            *alternatives(basis, candidates),
-            *(more.more_ways(basis) if more.more_ways else ()),
-        ),
-        notes=more.notes,
+        alternatives=_ways(basis, candidates, more), notes=more.notes,
     )  # fmt: skip
+
+
+def _ways(
+    basis: Basis, candidates: Sequence[Price], more: Extras
+) -> tuple[Alternative, ...]:
+    further = () if more.more_ways is None else more.more_ways(basis)
+    return (*alternatives(basis, candidates), *further)
 
 
 def probability_interrupted(rate_per_day: float, days: float) -> float:

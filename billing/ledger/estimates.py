@@ -14,6 +14,7 @@ from billing.core.charges import CostCategory, PricingCategory
 from billing.core.estimate_history import FinishedRun, PastEstimate
 from billing.core.money import Money
 from billing.core.prices import Purchase
+from billing.ledger.anomalies import SqlAnomalies
 from billing.ledger.columns import table_of
 from billing.ledger.tables import AccountStateRow, ChargeRow
 from billing.ledger.tables_estimates import EstimateRow, FinishedRunRow
@@ -30,7 +31,7 @@ RUNS_MAX = 1_000
 GRACE = timedelta(days=1)
 
 
-class SqlEstimates:
+class SqlEstimates(SqlAnomalies):
     """Estimates and finished runs within one session."""
 
     _session: Session

@@ -1,8 +1,8 @@
-"""The tables of estimates and of the runs that judge them. Rows only."""
+"""The tables of estimates, of the runs that judge them, of AWS's findings. Rows only."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 
 from sqlalchemy import Index
 from sqlmodel import Field
@@ -56,4 +56,29 @@ class FinishedRunRow(Row, table=True):
     cost: int = nanos()
     started_at: datetime = instant()
     finished_at: datetime = instant()
+    read_at: datetime = instant()
+
+
+class AwsAnomalyRow(Row, table=True):
+    """One finding of AWS Cost Anomaly Detection as it was last read.
+
+    Attributes:
+        until: Last day (included); None while it goes on.
+    """
+
+    __tablename__ = "aws_anomaly"
+
+    anomaly_id: str = Field(primary_key=True)
+    since: date
+    until: date | None = None
+    service: str = ""
+    region: str = ""
+    account: str = ""
+    usage_type: str = ""
+    monitor: str = ""
+    feedback: str = ""
+    currency: str
+    impact: int = nanos()
+    expected: int | None = nanos(default=None)
+    actual: int | None = nanos(default=None)
     read_at: datetime = instant()

@@ -3,11 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
 from billing.core.estimate_history import FinishedRun, PastEstimate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fee:
+    """What was paid on a day for a longer time: commitments, capacity blocks.
+
+    Attributes:
+        nanos: Effective cost in nano-units of the ledger's currency.
+    """
+
+    day: date
+    account: str
+    job: str
+    bucket: str
+    nanos: int
+
+
+@runtime_checkable
+class FeeLedger(Protocol):
+    """Fees in the bill."""
+
+    def fees(self, since: date, until: date) -> Sequence[Fee]:
+        """Return what was paid at once for a longer time, by day, account and job."""
 
 
 @runtime_checkable

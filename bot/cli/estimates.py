@@ -6,61 +6,81 @@ from typing import Annotated
 
 import typer
 
-from bot.cli.options import ConfigOption
-from bot.cli.output import Format, FormatOption, emit, errors_told
+from bot.cli.options import (
+    ConfigOption,
+    HoursOption,
+    InstanceTypeOption,
+    PurchaseOption,
+    RegionOption,
+    SinceOption,
+    UntilOption,
+    days_option,
+)
+from bot.cli.output import USAGE, Format, FormatOption, emit, errors_told, fail
+
+CountOption = Annotated[int, typer.Option(help="Instances at once.")]
+JobOption = Annotated[str, typer.Option(help="Job id the run will have.")]
+TimeLimitOption = Annotated[
+    bool, typer.Option("--time-limit", help="The scheduler ends it at --hours.")
+]
+DeadlineOption = Annotated[
+    str, typer.Option(help="When it must be done: 2026-12-05 or an instant (UTC).")
+]
+InterruptibleOption = Annotated[
+    bool, typer.Option("--interruptible", help="It goes on from checkpoints on spot.")
+]
+StageOption = Annotated[str, typer.Option(help="experiment or production.")]
+ParamsOption = Annotated[
+    str, typer.Option(help="Parameters of the model, such as 70B: checkpoints.")
+]
+BytesOption = Annotated[str, typer.Option(help="Of its weights; default 2.")]
+OptimizerOption = Annotated[
+    str, typer.Option(help="Saved with them: adam or none (default).")
+]
+EveryOption = Annotated[str, typer.Option(help="Default 30m.")]
+KeepOption = Annotated[
+    str, typer.Option(help="How long a checkpoint is kept; default 7d.")
+]
+CompareOption = Annotated[
+    str, typer.Option(help="Compare with on-premises, managed, or both.")
+]
+OwnOption = Annotated[
+    str, typer.Option(help="'price=$300,000 kw=10.2 kwh=$0.10 utilisation=60% …'")
+]
+RetrainOption = Annotated[str, typer.Option(help="How often it is run in a year.")]
+QuotedOption = Annotated[
+    str, typer.Option(help="Price of one instance and hour as AWS quoted it.")
+]
 
 
 def register(app: typer.Typer) -> None:
     """Add this family to the command line."""
     app.command()(estimate)
     app.command()(estimates)
+    app.command()(forecast)
+    app.command()(anomalies)
 
 
 def estimate(
-    instance_type: Annotated[str, typer.Option(help="Such as p5.48xlarge.")],
-    count: Annotated[int, typer.Option(help="Instances at once.")],
-    hours: Annotated[
-        str, typer.Option(help="Planned productive hours, such as 72 or 1.5.")
-    ],
-    purchase: Annotated[str, typer.Option(help="on-demand, spot, …")] = "on-demand",
-    region: Annotated[str, typer.Option(help="Default: the configured region.")] = "",
-    job: Annotated[str, typer.Option(help="Job id the run will have.")] = "",
-    time_limit: Annotated[
-        bool, typer.Option("--time-limit", help="The scheduler ends it at --hours.")
-    ] = False,
-    deadline: Annotated[
-        str, typer.Option(help="When it must be done: 2026-12-05 or an instant (UTC).")
-    ] = "",
-    interruptible: Annotated[
-        bool,
-        typer.Option("--interruptible", help="It goes on from checkpoints on spot."),
-    ] = False,
-    stage: Annotated[str, typer.Option(help="experiment or production.")] = "",
-    model_params: Annotated[
-        str, typer.Option(help="Parameters of the model, such as 70B: checkpoints.")
-    ] = "",
-    bytes_per_param: Annotated[
-        str, typer.Option(help="Of its weights; default 2.")
-    ] = "",
-    optimizer: Annotated[
-        str, typer.Option(help="Saved with them: adam or none (default).")
-    ] = "",
-    checkpoint_every: Annotated[str, typer.Option(help="Default 30m.")] = "",
-    keep: Annotated[
-        str, typer.Option(help="How long a checkpoint is kept; default 7d.")
-    ] = "",
-    compare: Annotated[
-        str, typer.Option(help="Compare with on-premises, managed, or both.")
-    ] = "",
-    on_premises: Annotated[
-        str, typer.Option(help="'price=$300,000 kw=10.2 kwh=$0.10 utilisation=60% …'")
-    ] = "",
-    retrain_per_year: Annotated[
-        str, typer.Option(help="How often it is run in a year.")
-    ] = "",
-    quoted_price: Annotated[
-        str, typer.Option(help="Price of one instance and hour as AWS quoted it.")
-    ] = "",
+    instance_type: InstanceTypeOption,
+    count: CountOption,
+    hours: HoursOption,
+    purchase: PurchaseOption = "on-demand",
+    region: RegionOption = "",
+    job: JobOption = "",
+    time_limit: TimeLimitOption = False,
+    deadline: DeadlineOption = "",
+    interruptible: InterruptibleOption = False,
+    stage: StageOption = "",
+    model_params: ParamsOption = "",
+    bytes_per_param: BytesOption = "",
+    optimizer: OptimizerOption = "",
+    checkpoint_every: EveryOption = "",
+    keep: KeepOption = "",
+    compare: CompareOption = "",
+    on_premises: OwnOption = "",
+    retrain_per_year: RetrainOption = "",
+    quoted_price: QuotedOption = "",
     config: ConfigOption = "",
     format_: FormatOption = Format.TABLE,
 ) -> None:
@@ -96,3 +116,56 @@ def estimates(config: ConfigOption = "", format_: FormatOption = Format.TABLE) -
         with open_application(config) as application:
             past = judged(application)
         emit(format_, score_document(past), lambda: score_text(past))
+
+
+def forecast(
+    team: Annotated[str, typer.Option(help="Only this team.")] = "",
+    job: Annotated[str, typer.Option(help="Only this job.")] = "",
+    config: ConfigOption = "",
+    format_: FormatOption = Format.TABLE,
+) -> None:
+    """Forecast what the month will have cost at its end, against budgets."""
+    if team and job:
+        fail(
+            format_, "give --team or --job, not both",
+            code="bad_usage", exit_code=USAGE,
+        )  # fmt: skip
+    with errors_told(format_):
+        from bot.views.forecast import forecast_document, forecast_text
+        from bot.wiring.application import open_application
+        from bot.wiring.outlook import forecast as outlook
+
+        with open_application(config) as application:
+            answer = outlook(application, team=team, job=job)
+        emit(format_, forecast_document(answer), lambda: forecast_text(answer))
+
+
+def anomalies(
+    team: Annotated[str, typer.Option(help="Only this team.")] = "",
+    since: SinceOption = "",
+    until: UntilOption = "",
+    floor: Annotated[
+        str, typer.Option(help="Least dollars over the usual; default $100.")
+    ] = "",
+    no_aws: Annotated[
+        bool, typer.Option("--no-aws", help="Do not ask AWS for its findings.")
+    ] = False,
+    config: ConfigOption = "",
+    format_: FormatOption = Format.TABLE,
+) -> None:
+    """List days that cost far more than usual, and AWS's own findings."""
+    first, last = days_option(format_, since, until)
+    with errors_told(format_):
+        from bot.use_cases.anomalies import AnomalyQuestion
+        from bot.views.anomalies import anomalies_document, anomalies_text
+        from bot.wiring.application import open_application
+        from bot.wiring.outlook import anomalies as outlook
+        from policies.core.quantities import parse_money
+
+        question = AnomalyQuestion(
+            since=first, until=last, team=team,
+            floor=parse_money(floor) if floor else None,
+        )  # fmt: skip
+        with open_application(config) as application:
+            answer = outlook(application, question, asks_aws=not no_aws)
+        emit(format_, anomalies_document(answer), lambda: anomalies_text(answer))

@@ -15,6 +15,7 @@ from billing.core.estimate import Estimate
 from billing.core.fleet import ScopeFailure
 from billing.core.money import Money, Rate
 from billing.ports import Freshness, ImportReport, TagKeyStatus
+from bot.views.outlook_answers import Outlook
 from policies.core.approvals import ApprovalRequest, ApprovalRule
 from policies.core.finding import Finding
 
@@ -149,6 +150,7 @@ class DigestAnswer:
     stale: tuple[Freshness, ...]
     notes: tuple[str, ...] = field(default_factory=tuple)
     every: str = "week"
+    outlook: Outlook | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from bot.views.cost import OPEN_DAY, group_label
 from bot.views.freshness import stale_lines
 from bot.views.limits import fit
 from bot.views.native import bar_chart
+from bot.views.outlook import outlook_blocks
 from bot.views.people import People, who
 from bot.views.text import escape, fallback, name, plain
 from bot.views.words import (
@@ -50,6 +51,7 @@ def digest(
         blocks += _top("Jobs", answer.top_jobs, answer.total)
         blocks += _top("Teams", answer.top_teams, answer.total)
         blocks += _categories(answer)
+    blocks += outlook_blocks(answer.outlook)
     blocks += _findings(answer.findings, people)
     blocks += _approvals(answer.approvals)
     blocks.append(divider())

@@ -28,6 +28,7 @@ from bot.use_cases.digest import (
 from bot.use_cases.estimate import estimate_run
 from bot.use_cases.freshness import stale_sources
 from bot.use_cases.jobs import job_lines
+from bot.use_cases.outlook import outlook_of
 from bot.use_cases.parts import CostQuestion
 from bot.use_cases.pricing import price_book
 from bot.use_cases.reconciliation import accuracy_notes
@@ -40,6 +41,7 @@ from bot.wiring.parts import (
     open_store,
     rules_clock,
     tag_keys,
+    team_budgets,
 )
 from bot.wiring.remembered import keep_estimate
 from policies.core.approvals import ApprovalRequest, RequestState
@@ -189,7 +191,11 @@ class Application(Desks):
                 now=now,
             )
             notes = accuracy_notes(unit, own=self._own, keys=keys, now=now)
-        return replace(found, notes=(*found.notes, *notes))
+            ahead = outlook_of(
+                unit.ledger, scope, team_budgets(self.settings),
+                prices=price_book(unit.ledger, self._own), keys=keys, now=now,
+            )  # fmt: skip
+        return replace(found, notes=(*found.notes, *notes), outlook=ahead)
 
     def digest(
         self, *, channel: str, week: str, team: str, dry_run: bool

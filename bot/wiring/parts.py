@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
 from pathlib import Path
@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlalchemy.exc import OperationalError
 
 from billing.core.attribution import TagKeys
-from billing.core.money import Rate
+from billing.core.money import Money, Rate
 from billing.ledger.database import named, open_database
 from bot.clock import Now, clock, system_now
 from bot.migrations import check, current, upgrade
@@ -84,6 +84,12 @@ def _own_price(one: PriceOverride) -> OwnPrice:
         rate=rate,
         discount=percent / 100,
     )
+
+
+def team_budgets(settings: Settings) -> Mapping[str, Money]:
+    """Return the configured budget of each team that has one."""
+    teams = settings.config.teams
+    return {name: one.budget for name, one in teams.items() if one.budget is not None}
 
 
 def default_region(settings: Settings) -> str:

@@ -7,7 +7,8 @@ from datetime import timedelta
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from billing.core.charges import PricingCategory
+from billing.core.charges import Bucket, ChargeCategory, PricingCategory
+from billing.ports.anomalies import AwsAnomaly
 from tests.builders import NOW, day, make_charge, usd
 from tests.builders_estimates import make_finished, make_past
 from tests.builders_store import import_charges
@@ -87,3 +88,57 @@ def test_the_share_paid_of_list_is_that_of_the_family_without_spot(
         week = day("2026-11-23"), day("2026-11-30")
         assert unit.ledger.paid_share("p5", *week) == Fraction(3, 5)
         assert unit.ledger.paid_share("p4d", *week) is None
+
+
+def _finding(name: str, **fields: object) -> AwsAnomaly:
+    base = AwsAnomaly(
+        anomaly_id=name, since=day("2026-11-20"), until=day("2026-11-21"),
+        service="EC2", region="", account="", usage_type="", impact=usd("5"),
+        expected=None, actual=None, monitor="all", feedback="",
+    )  # fmt: skip
+    return replace(base, **fields)  # type: ignore[arg-type]
+
+
+def test_findings_of_aws_are_kept_largest_first_and_read_again(store: SqlStore) -> None:
+    first = [_finding("a"), _finding("b", impact=usd("9"), until=None)]
+    with store.write() as unit:
+        unit.ledger.keep_aws_anomalies(first, day("2026-11-01"), EARLIER)
+    later = [_finding("b", impact=usd("12"), until=day("2026-11-29"))]
+    with store.write() as unit:
+        unit.ledger.keep_aws_anomalies(later, day("2026-11-22"), NOW)
+
+    with store.read() as unit:
+        found = unit.ledger.aws_anomalies(day("2026-11-20"), day("2026-11-30"))
+        assert unit.ledger.aws_anomalies_read_at() == NOW
+    assert found == [later[0], first[0]]
+
+
+def test_no_findings_are_an_answer_too(store: SqlStore) -> None:
+    with store.read() as unit:
+        assert unit.ledger.aws_anomalies_read_at() is None
+    with store.write() as unit:
+        unit.ledger.keep_aws_anomalies([], day("2026-11-01"), NOW)
+
+    with store.read() as unit:
+        assert unit.ledger.aws_anomalies_read_at() == NOW
+
+
+def test_fees_are_told_by_day_account_and_job(store: SqlStore) -> None:
+    charges = [
+        make_charge(on="2026-11-28", billed="60"),
+        make_charge(
+            on="2026-11-28", billed="900", usage_type="CapacityBlock:p5.48xlarge"
+        ),
+        make_charge(
+            on="2026-11-28", billed="70", job="", record_type="RIFee",
+            bucket=Bucket.COMMITMENT_UNUSED, category=ChargeCategory.PURCHASE,
+        ),
+    ]  # fmt: skip
+    import_charges(store, charges, days=[day("2026-11-28")], now=NOW)
+    with store.write() as unit:
+        unit.ledger.set_billed_through(charges[0].account, NOW, NOW)
+
+    with store.read() as unit:
+        found = unit.ledger.fees(day("2026-11-01"), day("2026-12-01"))
+    told = sorted((fee.job, fee.bucket, fee.nanos // 10**9) for fee in found)
+    assert told == [("", "commitment-unused", 70), ("job-123", "job", 900)]

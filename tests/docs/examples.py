@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 PAGES = tuple(
     ROOT / "docs" / f"{name}.md"
     for name in (
-        *("commands", "approvals", "exports", "http", "estimate"),
+        *("commands", "approvals", "exports", "http", "estimate", "forecast"),
         "explain",
         *("attribution", "reconciliation", "leaks", "efficiency"),
     )

@@ -1,11 +1,13 @@
-"""Estimates on record, and the finished runs that judge them."""
+"""Estimates, the finished runs that judge them, and findings of AWS."""
 
 from __future__ import annotations
 
+import sqlalchemy as sa
 from alembic import op
 
 from bot.migrations.building import (
     amounts,
+    column,
     index,
     instants,
     numbers,
@@ -42,8 +44,21 @@ def upgrade() -> None:
         primary("finished_run", "job"),
     )
     index("finished_run", "finished_at")
+    op.create_table(
+        "aws_anomaly",
+        *texts("anomaly_id"),
+        column("since", sa.Date()),
+        column("until", sa.Date(), null=True),
+        *texts("service", "region", "account", "usage_type", "monitor", "feedback"),
+        *texts("currency"),
+        *amounts("impact"),
+        *amounts("expected", "actual", null=True),
+        *instants("read_at"),
+        primary("aws_anomaly", "anomaly_id"),
+    )
 
 
 def downgrade() -> None:
+    op.drop_table("aws_anomaly")
     op.drop_table("finished_run")
     op.drop_table("estimate")

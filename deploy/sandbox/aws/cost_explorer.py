@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from deploy.sandbox.aws import ce_commitments, ce_lists, ce_spend
+from deploy.sandbox.aws import ce_anomalies, ce_commitments, ce_lists, ce_spend
 from deploy.sandbox.aws.own import Call, Handler, answer
 
 HANDLERS: dict[str, Handler] = {
+    "GetAnomalies": ce_anomalies.get_anomalies,
     "GetCostAndUsage": ce_spend.get_cost_and_usage,
     "GetCostAndUsageWithResources": ce_spend.get_cost_and_usage_with_resources,
     "GetCostForecast": ce_spend.get_cost_forecast,

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, TypeAdapter
 
+from deploy.sandbox.aws.world_anomalies import AnomalySeed
 from deploy.sandbox.aws.world_services import Services
 
 STRICT = ConfigDict(extra="forbid")
@@ -323,6 +324,7 @@ class World:
     tags: list[CostTag] = field(default_factory=list)
     savings_plans: list[SavingsPlanSeed] = field(default_factory=list)
     commitments: list[CommitmentDay] = field(default_factory=list)
+    anomalies: list[AnomalySeed] = field(default_factory=list)
     spot: list[SpotSeed] = field(default_factory=list)
     instances: list[InstanceSeed] = field(default_factory=list)
     volumes: list[VolumeSeed] = field(default_factory=list)

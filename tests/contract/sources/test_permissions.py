@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from billing.aws import permissions
+from billing.aws.anomalies import CostAnomalyDetection
 from billing.aws.commitments import CostExplorerCommitments
 from billing.aws.events import SqsEventQueue
 from billing.aws.export_files import S3ExportFiles
@@ -57,6 +58,7 @@ def call_everything(aws: Aws) -> None:
     AwsPriceSource(clients).prices([P5, spot], NOW)
     window = Period(NOW - timedelta(hours=1), NOW)
     CloudWatchMetricSource(clients).series([(PAYER, "us-east-1", "i-1")], window)
+    CostAnomalyDetection(clients).anomalies(on("2026-04-01"), on("2026-04-10"))
     commitments = CostExplorerCommitments(clients, clock=lambda: NOW)
     commitments.facts(["p5"], on("2026-04-01"), on("2026-04-10"))
     list(S3ObjectSource(clients).objects("models", ""))

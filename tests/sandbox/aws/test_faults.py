@@ -205,12 +205,7 @@ def test_data_can_change_between_pages(serve: Serve) -> None:
 
 UNWRITTEN: list[tuple[str, Callable[[AwsSandbox], Any]]] = [
     ("ec2", lambda s: s.client("ec2").describe_mac_hosts()),
-    (
-        "ce",
-        lambda s: s.client("ce").get_anomalies(
-            DateInterval={"StartDate": "2026-04-01"}
-        ),
-    ),
+    ("ce", lambda s: s.client("ce").get_anomaly_monitors()),
     (
         "pricing",
         lambda s: s.client("pricing").list_price_lists(
