@@ -23,6 +23,7 @@ from billing.core.periods import Period
 from billing.core.placements import Placement, PlacementSource
 from billing.core.usage import TagSpan, UsageInterval
 from billing.ledger.columns import table_of
+from billing.ledger.hot import Hot, any_of
 from billing.ledger.rollups import within
 from billing.ledger.tables import ChargeRow, UsageIntervalRow
 from billing.ledger.tables_attribution import AssignmentRow, PlacementRow
@@ -206,15 +207,16 @@ def _subjects(session: Session, ids: Collection[str]) -> dict[str, Subject]:
 
 def managed_of(session: Session, ids: Sequence[str]) -> frozenset[str]:
     """Return which resources ever had a placement."""
-    found: set[str] = set()
-    for some in chunks(ids):
-        rows = session.connection().execute(
-            select(_PLACEMENT.c.resource_id)
-            .where(_PLACEMENT.c.resource_id.in_(some))
-            .distinct()
-        )
-        found.update(rows.scalars())
-    return frozenset(found)
+    return frozenset(row[0] for row in _MANAGED.rows(session, ids=list(ids)))
+
+
+_MANAGED = Hot(
+    lambda dialect: (
+        select(_PLACEMENT.c.resource_id)
+        .where(any_of(_PLACEMENT.c.resource_id, "ids", dialect))
+        .distinct()
+    )
+)
 
 
 def placements_within(

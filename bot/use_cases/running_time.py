@@ -74,8 +74,19 @@ def accrue_open(
         now=now,
         keys=keys,
         billed_through=through,
-        claims=ledger.claims(counted, tags, period),
+        claims=ledger.claims(counted, tags, _open(counted, period, through)),
     )
+
+
+def _open(
+    counted: Sequence[UsageInterval], period: Period, through: Mapping[str, datetime]
+) -> Period:
+    """Return the part of a period from which on any interval counts by its time."""
+    since = min(
+        (through.get(one.account, period.start) for one in counted),
+        default=period.start,
+    )
+    return Period(min(max(since, period.start), period.end), period.end)
 
 
 def open_time(
