@@ -14,7 +14,7 @@ from datetime import date, timedelta
 from enum import StrEnum
 from fractions import Fraction
 
-from billing.core.accrual import MINIMUM, AccruedCell
+from billing.core.accrual import AccruedCell
 from billing.core.charges import (
     BUCKET_PREFIX,
     Bucket,
@@ -28,6 +28,9 @@ from billing.core.money import USD, Money, total
 JUDGED_FROM = Money.of("1")
 #: Hours of an account agree when they differ by less than this share.
 _AGREE = Fraction(1, 100)
+#: From its launch an instance takes about this long to run, which costs nothing.
+_BOOT_HOURS = Fraction(2, 60)
+_MINIMUM_HOURS = Fraction(1, 60)
 #: Two roundings of one amount are closer than this part of it.
 _ROUNDING = 10_000
 _UNTAGGED = f"{BUCKET_PREFIX}{Bucket.UNTAGGED}"
@@ -186,6 +189,7 @@ class _Work:
         self._compute: dict[tuple[date, str, str], dict[Pool, _Side]] = {}
         self._rest: dict[tuple[date, str, str], dict[CostCategory, list[int]]] = {}
         self._hours: dict[Pool, list[Fraction]] = {}
+        self._keys: dict[Pool, set[str]] = {}
         self._currency = USD
 
     def add_billed(self, line: BilledLine) -> None:
@@ -226,6 +230,7 @@ class _Work:
         self._add_hours(pool, 1, ran)
 
     def _side(self, place: tuple[date, str, str], pool: Pool) -> _Side:
+        self._keys.setdefault(pool, set()).add(place[1])
         return self._compute.setdefault(place, {}).setdefault(pool, _Side())
 
     def _add_rest(
@@ -315,25 +320,26 @@ class _Work:
     def _hours_reason(self, pool: Pool, side: _Side) -> Reason:
         hours = side.hours or Fraction(0)
         more = hours - side.ran
-        if side.ran and hours and self._is_at_the_ends(pool, more):
-            doubtful = more > 0 and more <= self._known.doubtful.get(pool, 0)
-            return Reason.ENDS if doubtful else Reason.MINIMUM
-        billed, ran = self._hours[pool]
-        if billed and ran and abs(billed - ran) <= billed * _AGREE:
-            return Reason.TAG  # The account's hours agree: they are another job's.
+        is_both = bool(side.ran and hours)
+        if is_both and 0 < more <= self._known.doubtful.get(pool, Fraction(0)):
+            return Reason.ENDS
+        if self._is_elsewhere(pool, more):
+            return Reason.TAG
+        start = _BOOT_HOURS if more < 0 else _MINIMUM_HOURS
+        if is_both and abs(more) <= self._known.starts.get(pool, 0) * start:
+            return Reason.MINIMUM
         if more > 0 or not side.ran:
             return Reason.UNSEEN
         account, day, *_ = pool
         is_complete = (account, day) in self._known.complete
         return Reason.NOT_BILLED if is_complete else Reason.NOT_COMPLETE
 
-    def _is_at_the_ends(self, pool: Pool, more: Fraction) -> bool:
-        """Tell whether hours may be those before a start or after an end."""
-        seconds = Fraction(MINIMUM // timedelta(seconds=1), 3600)
-        at_starts = self._known.starts.get(pool, 0) * seconds
-        return abs(more) <= at_starts or (
-            0 < more <= self._known.doubtful.get(pool, Fraction(0))
-        )
+    def _is_elsewhere(self, pool: Pool, more: Fraction) -> bool:
+        """Tell whether others have the hours: the account's agree better than a job's."""
+        billed, ran = self._hours[pool]
+        apart = abs(billed - ran)
+        is_shared = len(self._keys[pool]) > 1 and bool(billed and ran)
+        return is_shared and apart <= billed * _AGREE and apart <= abs(more)
 
     def _price_reason(self, pool: Pool, side: _Side) -> Reason:
         if pool[-1]:

@@ -260,7 +260,12 @@ def _rows(days: Sequence[JobDay]) -> list[_Row]:
     together: dict[tuple[date, str], list[JobDay]] = {}
     for one in days:
         together.setdefault((one.day, one.key), []).append(one)
-    return [_row(*place, some) for place, some in sorted(together.items())]
+    rows = [_row(*place, some) for place, some in sorted(together.items())]
+    return [row for row in rows if _is_told(row.billed) or _is_told(row.provisional)]
+
+
+def _is_told(part: Money) -> bool:
+    return abs(part.nanos) >= _TOLD_NANOS
 
 
 def _row(day: date, key: str, some: Sequence[JobDay]) -> _Row:
@@ -291,7 +296,7 @@ def _why(some: Sequence[JobDay]) -> str:
     for one in some:
         for reason, part in one.reasons:
             sums[reason] = sums[reason] + part if reason in sums else part
-    told = [one for one in sums.items() if abs(one[1].nanos) >= _TOLD_NANOS]
+    told = [one for one in sums.items() if _is_told(one[1])]
     ordered = sorted(told, key=lambda one: (-abs(one[1].nanos), one[0]))
     said = [
         f"{reason.value} {_signed(part)}" for reason, part in ordered[:_REASONS_SHOWN]
