@@ -15,10 +15,12 @@ from sqlmodel import Session
 from billing.core.money import NANOS_PER_UNIT, plain_text
 from billing.ledger.columns import table_of
 from billing.ledger.tables import ChargeRow, CostRollupRow, DayControlRow
+from billing.ledger.tables_teams import TeamRollupRow
 
 _CHARGE = table_of(ChargeRow)
 _ROLLUP = table_of(CostRollupRow)
 _CONTROL = table_of(DayControlRow)
+_TEAMS = table_of(TeamRollupRow)
 #: Differences that are named; more of them say nothing new.
 PROBLEMS_MAX = 20
 
@@ -30,6 +32,7 @@ def ledger_problems(session: Session) -> list[str]:
     charges = _sums(session, _CHARGE)
     rollups = _sums(session, _ROLLUP)
     controls = _sums(session, _CONTROL)
+    teams = _sums(session, _TEAMS)
     problems = _doubled(session)
     for key in sorted(charges.keys() | rollups.keys() | controls.keys()):
         account, day = key
@@ -37,6 +40,8 @@ def ledger_problems(session: Session) -> list[str]:
         ours = charges.get(key, (0, 0))
         if rollups.get(key, (0, 0)) != ours:
             problems.append(f"{where}: the daily rollup differs from the charges")
+        if teams.get(key, (0, 0)) != rollups.get(key, (0, 0)):
+            problems.append(f"{where}: the rollup by team differs from the daily one")
         theirs = controls.get(key)
         if theirs is None:
             problems.append(f"{where}: charges without the source's own total")
