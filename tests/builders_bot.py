@@ -37,7 +37,6 @@ from policies.core.finding import (
     PlannedAction,
     Severity,
     Subject,
-    Unknown,
 )
 
 NOW = datetime(2026, 11, 30, 16, 0, tzinfo=UTC)
@@ -270,15 +269,6 @@ def make_finding(**values: Any) -> Finding:
 def make_action(**values: Any) -> PlannedAction:
     defaults: dict[str, Any] = {"do": "stop", "at": NOW + timedelta(minutes=15)}
     return PlannedAction(**(defaults | values))
-
-
-def make_unknown(**values: Any) -> Unknown:
-    defaults: dict[str, Any] = {
-        "policy": "stop-idle-gpus",
-        "subject": Subject(type="instance", id="i-0def"),
-        "missing": "gpu_utilization of 3 of 8 GPUs",
-    }
-    return Unknown(**(defaults | values))
 
 
 def make_digest(**values: Any) -> DigestAnswer:

@@ -23,7 +23,7 @@ from bot.views.estimate import estimate_answer
 from bot.views.limits import fit
 from bot.views.native import Cell, table, without_native
 from bot.views.refusal import click_refused, unknown_request, vote_counted
-from bot.views.status import findings_list, paused
+from bot.views.status import paused
 from deploy.sandbox.slack.blocks import block_problems
 from deploy.sandbox.slack.mentions import mentions_of
 from policies.core.approvals import RequestState
@@ -41,7 +41,6 @@ from tests.builders_bot import (
     make_rule,
     make_running,
     make_top_answer,
-    make_unknown,
     make_vote,
     usd,
 )
@@ -106,11 +105,9 @@ def _finding_messages(text: str) -> Iterator[Message]:
         evidence=(Evidence(name=text, value=text, unit=text, threshold=text),) * 20,
         explanation=(text,) * 20,
     )
-    unknown = make_unknown(subject=finding.subject, missing=text)
     yield finding_alert(finding, people=NOBODY, now=NOW)
     yield finding_resolved(finding, people=NOBODY, now=NOW)
-    findings, unknowns = (finding,) * 20, (unknown,) * 20
-    yield findings_list(text, findings, unknowns, as_of=NOW, now=NOW)
+    findings = (finding,) * 20
     lines = tuple(
         TopLine(key=f"{text}{index}", total=usd("1"), previous=None)
         for index in range(20)

@@ -10,14 +10,13 @@ from bot.views.alert import finding_alert, finding_resolved
 from bot.views.answers import AskError
 from bot.views.errors import ask_error, bad_usage
 from bot.views.help import help_message, menu
-from bot.views.status import findings_list, paused, resumed
+from bot.views.status import paused, resumed
 from tests.builders_bot import (
     NOW,
     PEOPLE,
     drawn,
     make_action,
     make_finding,
-    make_unknown,
     shown,
 )
 
@@ -148,32 +147,6 @@ Ask `/gpucost job-123` what a job costs, `/gpucost top` what costs most, `/gpuco
    estimate p5.48xlarge x4 24h` what a run would cost. `/gpucost help` shows
    everything.\
 """)
-
-
-def test_findings_of_a_question() -> None:
-    message = findings_list(
-        "idle", (make_finding(),), (make_unknown(),), as_of=NOW, now=NOW
-    )
-
-    assert drawn(message) == snapshot("""\
-Idle GPUs: 1 finding
-------
-# Idle GPUs: 1 finding
-*$1,320.96 at stake*: instance `i-0abc` in us-east-1, 012345678901, job `job-123`
-No GPU of i-0abc did anything for 42 minutes.
-• gpu utilization: 0.4 % (limit 5 %), as of 30 Nov 2026 16:00 UTC
-• network: unknown (limit 1 MB/s)
-*Could not be judged* (unknown is not idle)
-• instance `i-0def`: gpu_utilization of 3 of 8 GPUs missing
-(Judged 30 Nov 2026 16:00 UTC, just now.)\
-""")
-
-
-def test_nothing_found_still_says_what_could_not_be_judged() -> None:
-    text = shown(findings_list("idle", (), (make_unknown(),), as_of=NOW, now=NOW))
-
-    assert "Idle GPUs: nothing found" in text
-    assert "gpu_utilization of 3 of 8 GPUs missing" in text
 
 
 def test_pause_and_resume() -> None:
