@@ -7,7 +7,8 @@ its own files, changes nothing. Knows the ledger's port, no SQL of it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -17,7 +18,7 @@ from billing.core.charges import DayControl, Source
 from billing.core.errors import GpucostError
 from billing.core.fleet import ScopeFailure
 from billing.core.money import Money
-from billing.core.periods import month_start, next_month
+from billing.core.periods import Period, month_start, next_month, start_of
 from billing.exports.cover import NO_DAYS, controls_of, covered_days
 from billing.exports.delivery import Delivery, find_deliveries
 from billing.exports.engine import EngineLimits, Reader, open_reader
@@ -25,12 +26,17 @@ from billing.exports.errors import EmptyExportError, IncompleteExportError
 from billing.exports.headers import ExportFormat
 from billing.exports.proof import Proof, prove
 from billing.exports.record import Recorder, mark_of
+from billing.exports.remote import RemoteReader, open_remote
 from billing.exports.rows import ChargeMaker
 from billing.ports import ExportFiles, ImportReport, LedgerStore, StoredDay
 from billing.ports.charge_rows import DAY, ChargeCells
+from billing.ports.exports import RemoteTable
 
 Tell = Callable[[str], None]
+AnyReader = Reader | RemoteReader
 PAGE_ROWS = 20_000
+#: More are not told apart where they are tagged: statements have a length.
+HELD_MAX = 5_000
 #: Stored days are looked up in this range when a delivery does not name its period.
 _ALWAYS = (date(2006, 1, 1), date(2200, 1, 1))
 
@@ -82,8 +88,9 @@ def import_exports(
     scope: ExportScope | None = None,
     limits: EngineLimits | None = None,
     progress: Tell = lambda _: None,
+    remote: Mapping[str, RemoteTable] | None = None,
 ) -> ExportOutcome:
-    """Read what was delivered anew."""
+    """Read what was delivered anew; ``remote``: location -> the table that holds it."""
     run = _Run(
         store=store,
         record=Recorder(store, now),
@@ -92,6 +99,7 @@ def import_exports(
         scope=scope or ExportScope(),
         limits=limits or EngineLimits(),
         progress=progress,
+        remote=remote or {},
     )
     for place in places:
         for delivery in run.find(place):
@@ -116,6 +124,7 @@ class _Run:
     scope: ExportScope
     limits: EngineLimits
     progress: Tell
+    remote: Mapping[str, RemoteTable]
     notes: list[str] = field(default_factory=list)
     _newest: dict[str, date] = field(default_factory=dict)
     #: (account, period) -> export that holds it in this run.
@@ -138,7 +147,8 @@ class _Run:
     def take(self, delivery: Delivery) -> None:
         """Read one delivery if it is not what is stored."""
         days = self._stored(delivery.period)
-        mark = mark_of(delivery, self.keys)
+        held = self._held(delivery.period)
+        mark = mark_of(delivery, self.keys, held)
         same = [day for day in days if day.fingerprint == mark]
         if same and not self.scope.is_full:
             for day in same:
@@ -149,18 +159,41 @@ class _Run:
         mine = [day for day in days if day.fingerprint.startswith(_prefix(mark))]
         self.progress(f"reading export {delivery.name}: {len(delivery.files)} files")
         try:
-            with (
-                delivery.fetched() as paths,
-                open_reader([Path(path) for path in paths], self.limits) as reader,
-            ):
+            with self._opened(delivery) as (reader, paths):
                 reader.table.require(delivery.columns)
                 reader.table.expect(self.scope.formats.get(delivery.place.location))
-                self._read(delivery, reader, [Path(path) for path in paths], mine)
+                self._read(delivery, reader, paths, mine, held)
         except (GpucostError, OSError) as error:
             if isinstance(error, EmptyExportError) and not mine:
                 self.notes.append(f"export {delivery.name}: {error}")
             else:
                 self.record.failed(delivery, mine, error)
+
+    @contextmanager
+    def _opened(self, delivery: Delivery) -> Iterator[tuple[AnyReader, Sequence[Path]]]:
+        """Open a delivery where it is read: far away, or from files on this machine."""
+        remote = self.remote.get(delivery.place.location)
+        if remote is not None:
+            with open_remote(remote, delivery.period, self.limits) as far:
+                yield far, ()
+            return
+        with delivery.fetched() as names:
+            paths = [Path(name) for name in names]
+            with open_reader(paths, self.limits) as reader:
+                yield reader, paths
+
+    def _held(self, period: date | None) -> tuple[str, ...]:
+        """Return the resources that a scheduler gave to jobs in a period."""
+        first, last = (period, next_month(period)) if period else _ALWAYS
+        with self.store.read() as unit:
+            placed = unit.ledger.placements(Period(start_of(first), start_of(last)))
+        found = sorted({one.resource_id for one in placed})
+        if len(found) > HELD_MAX:
+            self.notes.append(
+                f"{len(found)} resources had placements; {HELD_MAX} of them are told"
+                " apart where they are tagged"
+            )
+        return tuple(found[:HELD_MAX])
 
     def _stored(self, period: date | None) -> Sequence[StoredDay]:
         window = (period, next_month(period)) if period else _ALWAYS
@@ -170,16 +203,17 @@ class _Run:
     def _read(
         self,
         delivery: Delivery,
-        reader: Reader,
+        reader: AnyReader,
         paths: Sequence[Path],
         mine: Sequence[StoredDay],
+        held: Sequence[str],
     ) -> None:
         """Prove the whole delivery, then replace its periods one by one."""
         with self.store.read() as unit:
             known = unit.ledger.currency()
         before = _states(paths)
         reader.prepare(self.keys)
-        proof = prove(reader, period=delivery.period, currency=known)
+        proof = prove(reader, period=delivery.period, currency=known, held=held)
         if _states(paths) != before:
             raise IncompleteExportError("its files changed while they were read")
         self.notes += proof.notes
@@ -190,17 +224,21 @@ class _Run:
             )
         for period in proof.ends:
             self.progress(f"storing export {delivery.name}: {period:%Y-%m}")
-            held = [day for day in mine if month_start(day.day) == period]
-            self._replace(delivery, reader, proof, period=period, held=held)
+            before_it = [day for day in mine if month_start(day.day) == period]
+            self._replace(
+                delivery, reader, proof, period=period, held=before_it,
+                mark=mark_of(delivery, self.keys, held),
+            )  # fmt: skip
 
     def _replace(
         self,
         delivery: Delivery,
-        reader: Reader,
+        reader: AnyReader,
         proof: Proof,
         *,
         period: date,
         held: Sequence[StoredDay],
+        mark: str,
     ) -> None:
         days = covered_days(
             period, proof.ends[period], min(delivery.delivered_at, self.now)
@@ -226,7 +264,7 @@ class _Run:
                     reader.days(period, account), days,
                     blank=DayControl(
                         account=account, day=period, billed=nothing, effective=nothing,
-                        fingerprint=mark_of(delivery, self.keys),
+                        fingerprint=mark,
                         is_estimated=not finality.get(account, False),
                         read_at=self.now,
                     ),
@@ -239,7 +277,7 @@ class _Run:
     def _stage(
         self,
         imports: Mapping[str, int],
-        reader: Reader,
+        reader: AnyReader,
         maker: ChargeMaker,
         *,
         period: date,

@@ -5,6 +5,7 @@ Knows only the ledger's port; what is read is decided elsewhere.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
@@ -30,13 +31,16 @@ _SUPERSEDED = "import_superseded"
 Batch = Sequence[tuple[int, Sequence[DayControl]]]
 
 
-def mark_of(delivery: Delivery, keys: TagKeys) -> str:
+def mark_of(delivery: Delivery, keys: TagKeys, held: Sequence[str] = ()) -> str:
     """Return what a stored day remembers of where it came from.
 
-    It changes with the delivery, with the job tags and with how files are read; its
-    part before the colon is the export's own.
+    It changes with the delivery, with the job tags, with the resources that are told
+    apart since jobs held them, and with how files are read; its part before the colon
+    is the export's own.
     """
     tags = ",".join(keys.job)
+    if held:
+        tags += f"|{hashlib.sha256(' '.join(held).encode()).hexdigest()[:16]}"
     return f"export {delivery.export}:{delivery.fingerprint}|{READING}|{tags}"
 
 

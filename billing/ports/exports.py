@@ -5,7 +5,7 @@ Names roles only: no boto3, no file system.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
@@ -51,4 +51,26 @@ class ExportFiles(Protocol):
 
         Raises:
             SourceUnavailableError: One changed since it was listed, or is not there.
+        """
+
+
+class RemoteTable(Protocol):
+    """A table that an engine far away reads, such as Athena's."""
+
+    @property
+    def name(self) -> str:
+        """Return its full name as SQL."""
+
+    def columns(self) -> Mapping[str, str]:
+        """Return column -> type, in capitals: VARCHAR, DOUBLE, MAP(VARCHAR, VARCHAR).
+
+        Raises:
+            SourceUnavailableError: It is not there or may not be read.
+        """
+
+    def run(self, sql: str) -> Iterator[Sequence[Sequence[str | None]]]:
+        """Yield the rows of one statement in pages, as texts.
+
+        Raises:
+            SourceUnavailableError: The statement failed, or reads more than it may.
         """

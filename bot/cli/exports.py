@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from bot.cli.options import ConfigOption, SinceOption, UntilOption, days_option
-from bot.cli.output import Format, FormatOption, emit, errors_told
+from bot.cli.output import FAILED, Format, FormatOption, emit, errors_told
 
 
 class FileFormat(StrEnum):
@@ -19,9 +19,13 @@ class FileFormat(StrEnum):
     CSV = "csv"
 
 
+exports = typer.Typer(help="Check what exports are read by.", no_args_is_help=True)
+
+
 def register(app: typer.Typer) -> None:
     """Add this family to the command line."""
     app.command()(export)
+    app.add_typer(exports, name="exports")
 
 
 def export(
@@ -53,3 +57,34 @@ def export(
             export_document(done, str(out), format_out.value),
             lambda: export_text(done, str(out)),
         )
+
+
+@exports.command()
+def check(
+    athena: Annotated[
+        bool,
+        typer.Option(
+            "--athena", help="Run golden statements on the workgroup: under one cent."
+        ),
+    ] = False,
+    config: ConfigOption = "",
+    format_: FormatOption = Format.TABLE,
+) -> None:
+    """Say what lies where exports are delivered, and whether Athena reads it right."""
+    with errors_told(format_):
+        from bot.views import documents, terminal
+        from bot.wiring.application import open_application
+        from bot.wiring.exports import engine_checks, export_checks
+
+        with open_application(config) as application:
+            settings, aws = application.settings, application.aws
+            checks = [*export_checks(settings, aws.export_files)]
+            if athena:
+                checks += engine_checks(settings, aws)
+        emit(
+            format_,
+            documents.checks_document(checks),
+            lambda: terminal.checks_text(checks),
+        )
+    if any(one.ok is False for one in checks):
+        raise typer.Exit(FAILED)

@@ -16,6 +16,7 @@ import platformdirs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from billing.core.money import Money
+from bot.settings.athena import AthenaSection
 from bot.settings.attribution import AttributionSection
 from bot.settings.events import EventsSection
 from policies.core.quantities import parse_duration, parse_money
@@ -191,6 +192,7 @@ class ExportSection(_Section):
     location: str
     format: Literal["cur", "cur2", "focus"] = "cur2"
     engine: Literal["duckdb", "athena"] = "duckdb"
+    athena: AthenaSection | None = None
 
 
 class PrometheusSection(_Section):

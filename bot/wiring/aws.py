@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from billing.aws.athena import AthenaTable
 from billing.aws.commitments import CostExplorerCommitments
 from billing.aws.cost_explorer import CostExplorerSource
 from billing.aws.export_files import S3ExportFiles
@@ -19,8 +20,10 @@ from billing.aws.session import AwsClients
 from billing.core.money import Money
 from bot.clock import Now
 from bot.settings import Settings
+from bot.settings.athena import AthenaSection
 from bot.unit_of_work import SqlStore
 from bot.use_cases.facts import STALE_AFTER, FactSources
+from bot.wiring.athena import athena_table
 from bot.wiring.kept import KeptCommitments, KeptObjects
 
 #: Facts that this many polls should have renewed judge nothing.
@@ -82,6 +85,10 @@ class AwsParts:
     def export_files(self, location: str, spool: Path) -> S3ExportFiles:
         """Return a bucket that exports are delivered to."""
         return S3ExportFiles(self.clients, location, spool=spool)
+
+    def athena_table(self, section: AthenaSection) -> AthenaTable:
+        """Return a table that Athena reads."""
+        return athena_table(self.clients, section, self.store, self.now)
 
     def fleet(self) -> AwsFleetSource:
         """Return the fleet, and what other services hold beside it."""

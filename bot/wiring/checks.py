@@ -248,9 +248,6 @@ def _unused_settings(application: Application) -> Sequence[Check]:
     """Name settings that this version accepts and does not use."""
     config = application.settings.config
     unused = {
-        "exports[].engine: athena": any(
-            one.engine == "athena" for one in config.exports
-        ),
         "prometheus.url": bool(config.prometheus.url),
         "commitment_benefit: proportional": config.commitment_benefit == "proportional",
         "owners.default": bool(config.owners.default),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -16,12 +17,17 @@ from billing.exports.delivery import find_deliveries
 from billing.exports.headers import ExportFormat
 from billing.ingest.complete import advance_billed_through
 from billing.ports import ExportFiles
+from billing.ports.exports import RemoteTable
 from bot.ports import Store
 from bot.settings import Settings
+from bot.settings.athena import AthenaSection
 from bot.settings.sections import ExportSection
 from bot.use_cases.ingest import Reach
 from bot.views.answers import Check, IngestOutcome
+from bot.wiring.athena import athena_checks
+from bot.wiring.aws import AwsParts
 from bot.wiring.parts import started_at, tag_keys
+from bot.wiring.signals import ending_on_term
 
 SPOOL = "spool"
 #: What is older than this was left by a process that was killed.
@@ -33,6 +39,7 @@ _FORMATS = {
 }
 
 OpenBucket = Callable[[str, Path], ExportFiles]
+OpenAthena = Callable[[AthenaSection], RemoteTable]
 
 
 def read_exports(
@@ -42,6 +49,7 @@ def read_exports(
     *,
     path: str,
     open_bucket: OpenBucket,
+    open_athena: OpenAthena,
     progress: Callable[[str], None],
     now: datetime,
 ) -> IngestOutcome:
@@ -52,26 +60,33 @@ def read_exports(
     if not sections:
         return IngestOutcome(notes=("exports: none are configured",))
     spool = _spool(settings)
-    usable = [one for one in sections if one.engine == "duckdb"]
+    usable = [one for one in sections if one.engine == "duckdb" or one.athena]
     places = {one.location: _place(one.location, spool, open_bucket) for one in usable}
-    found = import_exports(
-        places.values(),
-        store,
-        tag_keys(settings),
-        now=now,
-        scope=ExportScope(
-            since=reach.since,
-            until=reach.until,
-            is_full=reach.is_full,
-            formats={
-                one.location: _FORMATS[one.format]
-                for one in usable
-                if "format" in one.model_fields_set
-            },
-        ),
-        limits=EngineLimits(spool=spool),
-        progress=progress,
-    )
+    remote = {
+        one.location: open_athena(one.athena)
+        for one in usable
+        if one.engine == "athena" and one.athena
+    }
+    with ending_on_term() if remote else nullcontext():
+        found = import_exports(
+            places.values(),
+            store,
+            tag_keys(settings),
+            now=now,
+            scope=ExportScope(
+                since=reach.since,
+                until=reach.until,
+                is_full=reach.is_full,
+                formats={
+                    one.location: _FORMATS[one.format]
+                    for one in usable
+                    if "format" in one.model_fields_set
+                },
+            ),
+            limits=EngineLimits(spool=spool),
+            progress=progress,
+            remote=remote,
+        )
     for first in sorted(set(found.read.values())):
         accounts = sorted(name for name, day in found.read.items() if day == first)
         until = day_of(now) + DAY
@@ -88,8 +103,36 @@ def export_checks(settings: Settings, open_bucket: OpenBucket) -> Sequence[Check
     return [
         _check(one, _place(one.location, settings.config.data_dir, open_bucket))
         for one in settings.config.exports
-        if one.engine == "duckdb"
     ]
+
+
+class NoAthenaError(GpucostError):
+    """No export is read by Athena."""
+
+    code = "not_configured"
+    hint = "set exports[].engine to athena and exports[].athena.table"
+    exit_code = 2
+
+    def __init__(self) -> None:
+        super().__init__("no export of the configuration has engine athena")
+
+
+def engine_checks(settings: Settings, aws: AwsParts) -> Sequence[Check]:
+    """Run golden statements on the workgroup of every export that Athena reads.
+
+    Raises:
+        NoAthenaError: There is none.
+    """
+    wanted = [one for one in settings.config.exports if one.engine == "athena"]
+    tables = [(one.location, one.athena) for one in wanted if one.athena]
+    if not tables:
+        raise NoAthenaError
+    with ending_on_term():
+        return [
+            check
+            for location, section in tables
+            for check in athena_checks(aws.athena_table(section), location)
+        ]
 
 
 def _check(section: ExportSection, place: ExportFiles) -> Check:
@@ -122,11 +165,11 @@ def _unusable(sections: Sequence[ExportSection]) -> tuple[ScopeFailure, ...]:
     return tuple(
         ScopeFailure(
             source=Source.EXPORTS.value, account="", region="", code="not_available",
-            message=f"export {one.location}: engine athena is not in this version;"
-            " use duckdb",
+            message=f"export {one.location}: engine athena needs its table: set"
+            " athena.table",
         )
         for one in sections
-        if one.engine != "duckdb"
+        if one.engine == "athena" and not one.athena
     )  # fmt: skip
 
 

@@ -80,6 +80,7 @@ class Intake:
             reach,
             path=path,
             open_bucket=self.aws.export_files,
+            open_athena=self.aws.athena_table,
             progress=progress,
             now=self.now(),
         )

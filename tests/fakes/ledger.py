@@ -16,6 +16,7 @@ from billing.core.charges import Charge, DayControl, Source
 from billing.core.fleet import FleetObservation
 from billing.core.money import Money, total
 from billing.core.periods import Period
+from billing.core.placements import Placement
 from billing.core.prices import Price, PriceKey
 from billing.core.usage import UsageInterval
 from billing.ports import BillLedger, Freshness, ImportReport, LedgerUnit, StoredDay
@@ -86,6 +87,9 @@ class InMemoryLedger:
         self, import_id: int, rows: Sequence[ChargeCells], currency: str
     ) -> None:
         self.stage(import_id, [charge_of(cells, currency) for cells in rows])
+
+    def placements(self, period: Period) -> Sequence[Placement]:
+        return ()
 
     def staged_totals(self, import_id: int) -> Mapping[date, tuple[Money, Money]]:
         sums: dict[date, tuple[Money, Money]] = {}
