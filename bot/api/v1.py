@@ -12,7 +12,7 @@ import re
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from traceback import extract_tb
 from typing import Any, Literal, TypeVar
 
@@ -96,9 +96,9 @@ class _Gate:
     pool: ThreadPoolExecutor
     rate: RateLimit
     failures: RateLimit
+    look_again_s: float
     queued: int = 0
     waiting: int = 0
-    look_again_s: float = field(default=LOOK_AGAIN_S)
 
     async def run(self, work: Callable[..., Result], *arguments: object) -> Result:
         """Do blocking work in the pool; more than it can queue is refused."""
@@ -178,6 +178,7 @@ def add_v1(api: FastAPI, handlers: V1Handlers) -> None:
         pool=ThreadPoolExecutor(THREADS, thread_name_prefix="v1"),
         rate=RateLimit(handlers.requests_per_minute, time.monotonic),
         failures=RateLimit(FAILURES_PER_MINUTE, time.monotonic),
+        look_again_s=LOOK_AGAIN_S,
     )
     _add_approvals(api, gate)
     _add_jobs(api, gate)

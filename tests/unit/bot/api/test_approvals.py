@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from typing import TYPE_CHECKING
@@ -13,12 +14,23 @@ from bot.use_cases.approvals import Ballot
 from bot.use_cases.tokens import Scope
 from bot.wiring.people import known_person
 from policies.core.approvals import Verdict
-from tests.builders_http import RUN, SMALL
+from tests.builders_http import RUN, SMALL, served
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.builders_http import Site
 
 ASK = RUN | {"reason": "pretraining"}
+
+
+@pytest.fixture
+def quick(unserved: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
+    """Serve a site that looks for decisions often, and lets one request wait."""
+    monkeypatch.setattr(v1, "LOOK_AGAIN_S", 0.02)
+    monkeypatch.setattr(v1, "WAITS_MAX", 1)
+    with served(unserved) as found:
+        yield found
 
 
 def _approve(site: Site, request_id: str, verdict: Verdict = Verdict.APPROVE) -> None:
@@ -122,10 +134,7 @@ def test_a_grant_that_does_not_cover_says_why(
     assert why in reply.json["reason"]
 
 
-def test_waiting_ends_with_the_decision(
-    any_site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(v1, "LOOK_AGAIN_S", 0.02)
+def test_waiting_ends_with_the_decision(any_site: Site) -> None:
     token = any_site.token()
     filed = any_site.post("/v1/approvals", ASK, token=token)
     waiting = threading.Timer(0.1, _approve, (any_site, filed.json["id"]))
@@ -149,10 +158,7 @@ def test_waiting_ends_when_the_time_is_up(site: Site) -> None:
     assert (reply.status, reply.json["state"]) == (200, "pending")
 
 
-def test_many_may_wait_while_others_are_answered(
-    site: Site, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(v1, "LOOK_AGAIN_S", 0.02)
+def test_many_may_wait_while_others_are_answered(site: Site) -> None:
     token = site.token()
     request_id = site.post("/v1/approvals", ASK, token=token).json["id"]
     states: list[str] = []
@@ -183,6 +189,22 @@ def test_more_than_may_wait_are_told_to_come_back(
     reply = site.get(f"/v1/approvals/{request_id}?wait=5", token=token)
 
     assert (reply.status, reply.code) == (429, "too_many_waits")
+
+
+def test_a_client_that_goes_away_waits_no_more(quick: Site) -> None:
+    token = quick.token()
+    request_id = quick.post("/v1/approvals", ASK, token=token).json["id"]
+    path = f"/v1/approvals/{request_id}?wait=60"
+    head = f"GET {path} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n\r\n"
+    with socket.create_connection(("127.0.0.1", quick.port)) as gone:
+        gone.sendall(head.encode())
+        ends = time.monotonic() + 30
+        while quick.get(path.replace("60", "1"), token=token).status != 429:
+            assert time.monotonic() < ends, "it never waited"
+
+    # Its place is free again once it is seen to have gone.
+    while quick.get(path.replace("60", "1"), token=token).status == 429:
+        assert time.monotonic() < ends, "its place was never free"
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,10 @@ def test_cost_per_step_and_per_busy_gpu_hour(company: Company) -> None:
     assert found.work[Counter.STEPS].per_unit == usd("0.5")
     # $1,140 of compute over 912 GPU hours, half of them at work.
     assert found.per_gpu_hour == usd("1.25")
-    assert (found.utilization_pct, found.effective_gpu_hour) == (50, usd("2.5"))
+    assert (found.utilization_pct, found.effective_gpu_hour) == (
+        Fraction(50),
+        usd("2.5"),
+    )
 
 
 def test_unknown_utilisation_leaves_the_busy_hour_unknown(company: Company) -> None:
@@ -68,7 +71,7 @@ def test_no_utilisation_at_all_has_no_busy_hour(company: Company) -> None:
 
     found = compared(company, "job-123", "job-9").first.efficiency
 
-    assert (found.utilization_pct, found.effective_gpu_hour) == (0, None)
+    assert (found.utilization_pct, found.effective_gpu_hour) == (Fraction(0), None)
 
 
 def test_scaling_is_work_per_gpu_hour_of_the_second_by_the_first(
@@ -84,7 +87,10 @@ def test_scaling_is_work_per_gpu_hour_of_the_second_by_the_first(
 
     assert answer.scaling is not None
     assert answer.scaling.efficiency_pct == 75
-    assert (answer.scaling.first.gpus, answer.scaling.second.gpus) == (16, 32)
+    assert (answer.scaling.first.gpus, answer.scaling.second.gpus) == (
+        Fraction(16),
+        Fraction(32),
+    )
     assert "scaling efficiency 75 %" in scaling_text(answer)
 
 
