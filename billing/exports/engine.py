@@ -22,6 +22,7 @@ from billing.exports.headers import Table, is_wanted
 from billing.exports.parquet_names import Chunk, dictionary_keys
 from billing.exports.rollup import control_sql, rollup_sql
 from billing.exports.views import ROWS
+from billing.exports.watch import Share, watched
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -66,10 +67,11 @@ class Reader(CellTable):
         self._tag_values = found
         self.tags = tuple(found)
 
-    def roll_up(self, held: Collection[str] = ()) -> None:
+    def roll_up(self, held: Collection[str] = (), share: Share | None = None) -> None:
         """Sum rows into cells; ``held``: resources that are told apart in any case."""
-        sql = rollup_sql(self.table, self._tag_values, held)
-        self._run(f"CREATE TEMP TABLE cell AS {translated(sql, Dialect.DUCKDB)}")
+        sql = translated(rollup_sql(self.table, self._tag_values, held), Dialect.DUCKDB)
+        with watched(self._connection, share):
+            self._run(f"CREATE TEMP TABLE cell AS {sql}")
 
     def control(self) -> tuple[int, Decimal, Decimal]:
         """Sum all rows at once, without rolling them up: rows, billed, effective."""

@@ -28,6 +28,7 @@ from billing.exports.proof import Proof, prove
 from billing.exports.record import Recorder, mark_of
 from billing.exports.remote import RemoteReader, open_remote
 from billing.exports.rows import ChargeMaker
+from billing.exports.watch import Share
 from billing.ports import ExportFiles, ImportReport, LedgerStore, StoredDay
 from billing.ports.charge_rows import DAY, ChargeCells
 from billing.ports.exports import RemoteTable
@@ -90,7 +91,12 @@ def import_exports(
     progress: Tell = lambda _: None,
     remote: Mapping[str, RemoteTable] | None = None,
 ) -> ExportOutcome:
-    """Read what was delivered anew; ``remote``: location -> the table that holds it."""
+    """Read what was delivered anew.
+
+    ``progress`` is told texts and, where it has a method ``share``, how far a long
+    statement has come, from 0 to 1. ``remote`` names, by location, the table that holds
+    what is not read here.
+    """
     run = _Run(
         store=store,
         record=Recorder(store, now),
@@ -99,6 +105,7 @@ def import_exports(
         scope=scope or ExportScope(),
         limits=limits or EngineLimits(),
         progress=progress,
+        share=getattr(progress, "share", None),
         remote=remote or {},
     )
     for place in places:
@@ -124,6 +131,7 @@ class _Run:
     scope: ExportScope
     limits: EngineLimits
     progress: Tell
+    share: Share | None
     remote: Mapping[str, RemoteTable]
     notes: list[str] = field(default_factory=list)
     _newest: dict[str, date] = field(default_factory=dict)
@@ -213,7 +221,9 @@ class _Run:
             known = unit.ledger.currency()
         before = _states(paths)
         reader.prepare(self.keys)
-        proof = prove(reader, period=delivery.period, currency=known, held=held)
+        proof = prove(
+            reader, period=delivery.period, currency=known, held=held, share=self.share
+        )
         if _states(paths) != before:
             raise IncompleteExportError("its files changed while they were read")
         self.notes += proof.notes

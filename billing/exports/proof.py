@@ -20,6 +20,7 @@ from billing.exports.errors import (
     IncompleteExportError,
     UnreadableExportError,
 )
+from billing.exports.watch import Share
 
 #: More lines than this in one delivery are no bill by account, day and job.
 CELLS_MAX = 5_000_000
@@ -42,8 +43,8 @@ class Proof:
 class Provable(Protocol):
     """Rows that can be rolled up to cells, and the cells."""
 
-    def roll_up(self, held: Collection[str] = ()) -> None:
-        """Sum rows into cells."""
+    def roll_up(self, held: Collection[str] = (), share: Share | None = None) -> None:
+        """Sum rows into cells, telling how far that has come."""
 
     def control(self) -> tuple[int, Decimal, Decimal]:
         """Sum all rows at once, of a query of its own."""
@@ -70,6 +71,7 @@ def prove(
     period: date | None,
     currency: str | None,
     held: Collection[str] = (),
+    share: Share | None = None,
 ) -> Proof:
     """Roll the rows up, check what they say, and hold the sums together.
 
@@ -79,7 +81,7 @@ def prove(
         IncompleteExportError: Rows lack an amount, or are of another month.
         ImbalancedExportError: The cells do not sum to the rows.
     """
-    reader.roll_up(held)
+    reader.roll_up(held, share)
     checks = reader.checks()
     kept = [one for one in checks if not one.skip]
     if not kept:

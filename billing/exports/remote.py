@@ -26,6 +26,7 @@ from billing.exports.errors import UnreadableExportError
 from billing.exports.headers import ExportFormat, Table, is_wanted
 from billing.exports.rollup import cell_types, control_sql, rollup_sql
 from billing.exports.views import ROWS
+from billing.exports.watch import Share
 from billing.ports.exports import RemoteTable
 
 if TYPE_CHECKING:
@@ -61,8 +62,9 @@ class RemoteReader(CellTable):
         self._tag_values = found
         self.tags = tuple(found)
 
-    def roll_up(self, held: Collection[str] = ()) -> None:
+    def roll_up(self, held: Collection[str] = (), share: Share | None = None) -> None:
         """Have rows summed into cells; ``held``: resources told apart in any case."""
+        del share  # Athena does not say how far it is.
         sql = rollup_sql(self.table, self._tag_values, held, self._rows)
         types = cell_types(len(self.tags))
         with TemporaryDirectory(prefix="gpucost-cells-") as folder:

@@ -16,8 +16,8 @@ from bot.cli.output import (
     emit,
     errors_told,
     fail,
-    progress,
 )
+from bot.cli.progress import told
 
 
 class IngestSource(StrEnum):
@@ -67,7 +67,7 @@ def ingest(
         from bot.views import documents, terminal
         from bot.wiring.application import open_application
 
-        with open_application(config) as application:
+        with open_application(config) as application, told() as progress:
             outcome = application.intake.read(
                 source.value,
                 Reach(since=first, until=last, is_full=full),

@@ -10,10 +10,10 @@ from billing.aws.athena import AthenaTable
 from billing.aws.commitments import CostExplorerCommitments
 from billing.aws.cost_explorer import CostExplorerSource
 from billing.aws.export_files import S3ExportFiles
-from billing.aws.organizations import Organisation, read_organisation
 from billing.aws.inventory import Ec2FleetSource
 from billing.aws.metrics import CloudWatchMetricSource
 from billing.aws.objects import S3ObjectSource
+from billing.aws.organizations import Organisation, read_organisation
 from billing.aws.prices import AwsPriceSource
 from billing.aws.resources import AwsFleetSource, AwsResources
 from billing.aws.session import AwsClients

@@ -19,6 +19,7 @@ from tests.bench import (
     answer,
     attribution,
     big,
+    exports,
     fleet,
     ingest,
     memory,
@@ -37,6 +38,7 @@ PARTS: dict[str, Callable[[Path], list[Figure]]] = {
     "ingest": ingest.measure,
     "attribution": attribution.measure,
     "memory": memory.measure,
+    "exports": exports.measure,
     "reconciliation": reconciliation.measure,
 }
 
