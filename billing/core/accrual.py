@@ -26,7 +26,13 @@ from billing.core.holdings import WHOLE, Between, between, shares_of
 from billing.core.money import Money, Rate
 from billing.core.periods import Period, start_of
 from billing.core.price_series import price_series, rates_of
-from billing.core.priced import bucket_of, category_of, missing_reason, quantities
+from billing.core.priced import (
+    bucket_of,
+    category_of,
+    missing_reason,
+    product_text,
+    quantities,
+)
 from billing.core.prices import Price, PriceKey, Purchase
 from billing.core.usage import ResourceKind, TagSpan, UsageInterval
 
@@ -95,7 +101,7 @@ class Unpriced:
     @property
     def text(self) -> str:
         """Return it for a person: ``p5e.48xlarge spot in us-east-1 (…)``."""
-        what = f"{self.product} {self.purchase} in {self.region}"
+        what = f"{product_text(self.product, self.purchase)} in {self.region}"
         return f"{what} ({self.reason}; resources: {self.resources})"
 
 

@@ -124,6 +124,28 @@ def is_instance(key: PriceKey) -> bool:
     return ":" not in key.product and key.product != NAT_GATEWAY
 
 
+def product_text(product: str, purchase: Purchase) -> str:
+    """Return what is bought and how, for people.
+
+    >>> product_text("p5.48xlarge", Purchase.SPOT)
+    'p5.48xlarge spot'
+    >>> product_text("managed-spot:sagemaker:training:ml.g5.xlarge", Purchase.ON_DEMAND)
+    'ml.g5.xlarge (SageMaker training) managed spot'
+    """
+    if product.startswith(MANAGED_SPOT):
+        whole = product_text(product.removeprefix(MANAGED_SPOT), purchase)
+        return f"{whole.removesuffix(f' {purchase}')} managed spot"
+    kind, _, rest = product.partition(":")
+    if kind == "sagemaker":
+        component, _, shape = rest.partition(":")
+        return f"{shape} (SageMaker {component}) {purchase}"
+    if product == SNAPSHOT:
+        return "EBS snapshots"
+    if kind == "fsx":
+        return f"FSx for {rest.replace(':', ' ').replace('lustre', 'Lustre', 1)}"
+    return f"{product} {purchase}"
+
+
 def missing_reason(key: PriceKey) -> str:
     """Say why a key has no price."""
     if key.purchase in PREPAID:

@@ -111,12 +111,9 @@ def _share(members: Sequence[Member]) -> Fraction | None:
 def _basis(one: UsageInterval, read: Gathered) -> str:
     """Return the words in which the answer says how such hours were priced."""
     of = f"{family_of(one.shape)} in {one.account}: "
-    names = (of, f"{one.reservation_id}: " if one.reservation_id else of)
-    for text in read.basis:
-        for name in names:
-            if text.startswith(name):
-                return text.removeprefix(name)
-    return ""
+    name = f"{one.reservation_id}: " if is_prepaid(one) else of
+    found = (text for text in read.basis if text.startswith(name))
+    return next(found, "").removeprefix(name)
 
 
 def what_of(one: UsageInterval) -> str:

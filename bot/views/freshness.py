@@ -14,7 +14,7 @@ SOURCES = {
     Source.COST_EXPLORER: "bill",
     Source.EXPORTS: "bill export",
     Source.INVENTORY: "fleet",
-    Source.RESOURCES: "other services",
+    Source.RESOURCES: "list of other services",
     Source.METRICS: "metrics",
     Source.PRICES: "prices",
     Source.COMMITMENTS: "commitments",
