@@ -107,7 +107,7 @@ class Explainer:
             sources=tuple(read.freshness),
             stale=tuple(self.stale),
             unknown=tuple(one.text for one in read.accrued.unknown),
-            notes=(*_notes(lines), *read.basis),
+            notes=(*_notes(lines), *_untold(read.basis, lines)),
         )
 
     def _read(self, figure: Figure, question: CostQuestion) -> Gathered:
@@ -259,6 +259,12 @@ def _has(line: Line, part: Part) -> bool:
 
 def _largest_first(line: Line) -> tuple[int, str]:
     return (-abs(line.amount.nanos), repr(line))
+
+
+def _untold(basis: Sequence[str], lines: Sequence[Line]) -> list[str]:
+    """Return how running time was priced, where no line says it itself."""
+    told = {getattr(line, "basis", "") for line in lines} - {""}
+    return [text for text in basis if not any(text.endswith(one) for one in told)]
 
 
 def _notes(lines: Sequence[Line]) -> tuple[str, ...]:
