@@ -16,6 +16,7 @@ import platformdirs
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from billing.core.money import Money
+from billing.core.progress import Counter
 from bot.settings.athena import AthenaSection
 from bot.settings.attribution import AttributionSection
 from bot.settings.events import EventsSection
@@ -195,10 +196,26 @@ class ExportSection(_Section):
     athena: AthenaSection | None = None
 
 
+class ProgressSection(_Section):
+    """A counter of jobs that Prometheus scrapes: one series for each job."""
+
+    counter: Counter
+    query: str = Field(min_length=1)
+    job_label: str = "job_id"
+
+
 class PrometheusSection(_Section):
-    """Where Prometheus answers."""
+    """Where Prometheus answers, and what it knows of the progress of jobs."""
 
     url: str = ""
+    progress: tuple[ProgressSection, ...] = ()
+
+    @model_validator(mode="after")
+    def _has_somebody_to_ask(self) -> Self:
+        if self.progress and not self.url:
+            message = "progress needs a url to ask"
+            raise ValueError(message)
+        return self
 
 
 class AdmissionSection(_Section):
