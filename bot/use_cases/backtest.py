@@ -23,7 +23,7 @@ from billing.core.periods import Period, day_of, month_start, start_of
 from billing.core.usage import ResourceKind, TagSpan, UsageInterval
 from billing.ports import BillLedger, MetricSeries
 from billing.ports.progress import HourOfUse
-from bot.use_cases.cost import burn_of
+from bot.use_cases.held_now import burn_of
 from bot.use_cases.parts import CostQuestion, gather, parts_by
 from bot.use_cases.pricing import PriceBook
 from policies.core.facts import Facts, InstanceFacts, JobFacts, TeamMonth

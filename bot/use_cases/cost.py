@@ -9,15 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from billing.core.attribution import TagKeys, job_of, nearest, normalise_job
+from billing.core.attribution import TagKeys, nearest, normalise_job
 from billing.core.errors import GpucostError
 from billing.core.gpus import gpu_count
-from billing.core.money import USD, MixedCurrencyError, Money, Rate, total
+from billing.core.money import USD, MixedCurrencyError, Money, total
 from billing.core.periods import DAY, Period
-from billing.core.priced import count_price_keys
-from billing.core.usage import MACHINES, TagSpan, UsageInterval
+from billing.core.usage import MACHINES, UsageInterval
 from billing.ports import BillLedger, Freshness
 from bot.use_cases.groups import Part, by_day, currency_of, grouped
+from bot.use_cases.held_now import HeldNow, burn_of, held_now
 from bot.use_cases.parts import (
     UNTAGGED,
     CostQuestion,
@@ -165,8 +165,9 @@ def _job_part(
 ) -> dict[str, object]:
     if question.by not in {"", "category"}:
         parts = parts_by(read, question, "category")
-    running = _running(read, question, keys)
-    speed = burn_of(running, read.prices)
+    held = _held(read, question, keys)
+    running = [*held.whole, *(one for one, _ in held.shares)]
+    speed = held.burn(read.prices)
     return {
         "by_category": grouped(parts, unpriced=unpriced_keys(read, "category")),
         "by_day": by_day(parts),
@@ -176,53 +177,26 @@ def _job_part(
     }
 
 
-def _running(
-    read: Gathered, question: CostQuestion, keys: TagKeys
-) -> list[UsageInterval]:
-    """Return the instances that work for a job now, whatever the window asked for."""
+def _held(read: Gathered, question: CostQuestion, keys: TagKeys) -> HeldNow:
+    """Return the machines that work for a job now, whatever the window asked for."""
     job = normalise_job(question.job)
-    known, tags = read.intervals, read.tags
-    if read.period.end != read.now:
-        known = read.ledger.intervals(Period(read.now, read.now), job=job)
-        tags = read.ledger.tags(sorted({one.resource_id for one in known}))
-    holders = jobs_now(tags, keys)
-    return [
+    is_now = read.period.end == read.now
+    known = (
+        read.intervals
+        if is_now
+        else read.ledger.intervals(Period(read.now, read.now), job=job)
+    )
+    running = [
         one
         for one in known
         if one.ended_at is None
         and one.kind in MACHINES
-        and holders.get(one.resource_id) == job
         and question.account in {"", one.account}
     ]
-
-
-def jobs_now(spans: Iterable[TagSpan], keys: TagKeys) -> Mapping[str, str]:
-    """Return the job that each resource works for by the tags it carries now."""
-    tags: dict[str, list[tuple[str, str]]] = {}
-    for span in spans:
-        if span.valid_to is None:
-            tags.setdefault(span.resource_id, []).append((span.key, span.value))
-    known: dict[tuple[tuple[str, str], ...], str] = {}
-    jobs = {}
-    for resource, pairs in tags.items():
-        held = tuple(pairs)  # Few differ: a fleet's instances carry the same tags.
-        if held not in known:
-            known[held] = job_of(dict(held), keys)
-        jobs[resource] = known[held]
-    return jobs
-
-
-def burn_of(running: Sequence[UsageInterval], prices: PriceBook) -> Rate | None:
-    """Return what running instances cost per hour; None when any price is unknown."""
-    counts = count_price_keys(running)
-    known = prices.list_prices(counts)
-    if len(known) < len(counts):
-        return None
-    speed = Rate(0, prices.currency)
-    for key, count in counts.items():
-        rate = prices.yours(known[key])
-        speed += Rate(rate.nanos * count, rate.currency)
-    return speed
+    held = held_now(
+        read.ledger, running, keys, read.now, tags=read.tags if is_now else None
+    )
+    return held.get(job, HeldNow())
 
 
 def running_lines(

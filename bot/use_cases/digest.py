@@ -22,8 +22,8 @@ from billing.core.periods import (
 from billing.core.usage import MACHINES
 from billing.ports import Freshness, JobRecord
 from bot.ports import OutboxMessage, Store, UnitOfWork
-from bot.use_cases.cost import burn_of
 from bot.use_cases.groups import Part, by_day, grouped
+from bot.use_cases.held_now import burn_of
 from bot.use_cases.parts import (
     CostQuestion,
     Gathered,

@@ -24,7 +24,7 @@ from billing.ports import (
     StoredObject,
 )
 from bot.ports import Store, UnitOfWork
-from bot.use_cases.cost import burn_of
+from bot.use_cases.held_now import burn_of
 from bot.use_cases.history_facts import launches, unusual_days, with_progress
 from bot.use_cases.job_facts import job_facts
 from bot.use_cases.pricing import OwnPrice, PriceBook, price_book

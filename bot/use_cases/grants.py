@@ -17,8 +17,9 @@ from billing.core.gpus import is_gpu_type
 from billing.core.money import Money
 from billing.core.periods import Period
 from bot.ports import Store, UnitOfWork
-from bot.use_cases.cost import ask_cost, jobs_now
+from bot.use_cases.cost import ask_cost
 from bot.use_cases.estimate import BadPlanError, estimate_run
+from bot.use_cases.held_now import jobs_now
 from bot.use_cases.parts import CostQuestion
 from bot.use_cases.pricing import PriceBook
 from policies.core.approvals import RequestState

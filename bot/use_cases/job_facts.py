@@ -12,8 +12,8 @@ from billing.core.money import Money
 from billing.core.periods import day_of
 from billing.core.usage import UsageInterval
 from bot.ports import UnitOfWork
-from bot.use_cases.cost import burn_of
 from bot.use_cases.groups import grouped
+from bot.use_cases.held_now import burn_of
 from bot.use_cases.parts import CostQuestion, gather, parts_by
 from bot.use_cases.pricing import PriceBook
 from policies.core.approvals import RequestState

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.use_cases.jobs import job_lines
+from bot.use_cases.parts import CostQuestion
+from bot.use_cases.pricing import price_book
 from tests.builders import NOW, usd
 from tests.builders_attribution import make_placement
 from tests.builders_use_cases import Company, rate, runs, totals
@@ -45,6 +48,29 @@ def test_a_placed_job_is_asked_by_name(company: Company) -> None:
     others = company.ask("job-t", since="2026-11-30")
 
     assert (mine.total, others.total) == (usd("90"), usd("90"))
+
+
+def test_a_list_of_jobs_shows_what_placed_ones_hold_now(company: Company) -> None:
+    company.is_priced(rate("10"))
+    company.is_watched(runs("i-1", job=""), runs("i-2", job="job-t"))
+    placed(company, half("job-a", "1", "2"))
+
+    with company.store.read() as unit:
+        lines = job_lines(
+            unit.ledger,
+            CostQuestion(by="job"),
+            prices=price_book(unit.ledger, ()),
+            keys=company.keys,
+            now=NOW,
+        )
+
+    assert [
+        (one.job, one.state, one.instances, one.gpus, one.burn and one.burn.text())
+        for one in lines
+    ] == [
+        ("job-t", "running", 1, 8, "10.00"),
+        ("job-a", "running", 1, 2, "2.50"),
+    ]
 
 
 def test_idle_time_is_no_team_without_a_name(company: Company) -> None:
