@@ -25,8 +25,9 @@ from bot.use_cases.runner import Task, TaskStoppedError
 from bot.views.digest import digest
 from bot.wiring.application import Application
 from bot.wiring.desks import InvalidPoliciesError
-from bot.wiring.outlook import judge
+from bot.wiring.outlook import judge, read_aws_anomalies
 from bot.wiring.parts import own_prices, tag_keys
+from bot.wiring.scraped import progress_tasks
 from policies.core.catalogue import Policy
 
 log = structlog.get_logger()
@@ -37,6 +38,7 @@ CHILD_TIMEOUT = timedelta(minutes=30)
 CHILD_LEASE_S = int(CHILD_TIMEOUT.total_seconds()) + 60
 EXPIRY_EVERY = timedelta(seconds=15)
 JUDGE_EVERY = timedelta(hours=6)
+FINDINGS_EVERY = timedelta(hours=24)
 ACT_EVERY = timedelta(seconds=30)
 WATCH_EVERY = timedelta(minutes=15)
 RETRY_LEAST = timedelta(minutes=10)
@@ -233,6 +235,11 @@ class Work:
         read = judge(self.application, self.application.now())
         log.info("finished_runs_read", runs=read)
 
+    def read_findings(self, slot: datetime) -> None:
+        """Read what AWS itself finds out of the ordinary, for digests."""
+        del slot
+        read_aws_anomalies(self.application, self.application.now())
+
     def send_digest(self, section: DigestSection, slot: datetime) -> None:
         """Queue the digest of the day, week or month before a slot."""
         now = self.application.now()
@@ -277,7 +284,11 @@ def tasks(application: Application, work: Work, children: Children) -> Sequence[
         ),
         Task(name="staleness", schedule=Every(WATCH_EVERY), run=work.watch),
         Task(name="estimates", schedule=Every(JUDGE_EVERY), run=work.judge),
+        Task(
+            name="aws-anomalies", schedule=Every(FINDINGS_EVERY), run=work.read_findings
+        ),
         Task(name="approvals-expire", schedule=Every(EXPIRY_EVERY), run=work.expire),
+        *progress_tasks(application),
         *(
             _digest_task(work, section)
             for section in application.settings.config.digests
