@@ -256,6 +256,7 @@ class _Tally:
         self._prices = prices
         self._series: dict[int, tuple[PriceKey, list[tuple[int, Rate]]]] = {}
         self._bounds: dict[datetime, int] = {}
+        self._splits: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
         self._cells: dict[_Cell, list[int]] = {}
         self._unknown: dict[tuple[str, PriceKey], set[str]] = {}
         self.free: set[str] = set()
@@ -277,7 +278,7 @@ class _Tally:
                 origin = max(began, base)
                 nanos = rate.nanos * units * share
                 before = _cost(nanos, since - origin, whole)
-                for day, first, last in _days(since, until):
+                for day, first, last in self._split(since, until):
                     after = _cost(nanos, last - origin, whole)
                     cell = _cell(interval, job, day, rate.currency)
                     cost, ran = after - before, 0 if number else last - first
@@ -332,6 +333,13 @@ class _Tally:
             sums = self._cells[key] = [0, 0]
         sums[0] += nanos
         sums[1] += running
+
+    def _split(self, start: int, end: int) -> list[tuple[int, int, int]]:
+        """Split a span by day; what runs all the time has it in common."""
+        found = self._splits.get((start, end))
+        if found is None:
+            found = self._splits[start, end] = _days(start, end)
+        return found
 
     def _bound(self, instant: datetime) -> int:
         """Return an instant that many parts have in common, in microseconds."""
