@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import delete, func, insert, or_, select
+from sqlalchemy import delete, func, or_, select
 from sqlmodel import Session
 
 from billing.core.charges import ChargeCategory
 from billing.core.money import USD, Money
 from billing.core.periods import rfc3339, utc
 from billing.ledger.columns import table_of
+from billing.ledger.database import insert_or_nothing
 from billing.ledger.tables import AccountStateRow, ChargeRow, LedgerProperty
 from billing.ledger.tables_estimates import AwsAnomalyRow
 from billing.ports.anomalies import AwsAnomaly
@@ -76,9 +77,16 @@ class SqlAnomalies:
             )
         )
         if found:
-            connection.execute(insert(_ANOMALY), [_values(one, now) for one in found])
+            connection.execute(
+                insert_or_nothing(self._session, AwsAnomalyRow),
+                [_values(one, now) for one in found],
+            )
         connection.execute(delete(_PROPERTY).where(_PROPERTY.c.name == READ_AT))
-        connection.execute(insert(_PROPERTY).values(name=READ_AT, value=rfc3339(now)))
+        connection.execute(
+            insert_or_nothing(self._session, LedgerProperty).values(
+                name=READ_AT, value=rfc3339(now)
+            )
+        )
 
     def fees(self, since: date, until: date) -> Sequence[Fee]:
         """Return what was paid at once for a longer time, by day, account and job."""

@@ -16,6 +16,7 @@ from billing.core.money import Money
 from billing.core.prices import Purchase
 from billing.ledger.anomalies import SqlAnomalies
 from billing.ledger.columns import table_of
+from billing.ledger.database import insert_or_nothing
 from billing.ledger.tables import AccountStateRow, ChargeRow
 from billing.ledger.tables_estimates import EstimateRow, FinishedRunRow
 
@@ -96,11 +97,12 @@ class SqlEstimates(SqlAnomalies):
 
     def record_finished(self, runs: Sequence[FinishedRun], now: datetime) -> None:
         """Keep finished runs; a job that is there already is replaced."""
+        # Two readers may come at once: they read the same, so the first one stays.
         connection = self._session.connection()
         for run in runs:
             connection.execute(delete(_RUN).where(_RUN.c.job == run.job))
             connection.execute(
-                insert(_RUN).values(
+                insert_or_nothing(self._session, FinishedRunRow).values(
                     job=run.job,
                     instance_type=run.instance_type,
                     count=run.count,
