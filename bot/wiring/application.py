@@ -125,6 +125,7 @@ class Application(Desks):
         every = {
             "cost-explorer": schedule.cost_explorer,
             "inventory": schedule.inventory,
+            "resources": schedule.inventory,
             "prices": schedule.prices,
         }
         # Read once by hand, an export has no age to be told.
