@@ -25,7 +25,7 @@ from bot.use_cases.runner import Task, TaskStoppedError
 from bot.views.digest import digest
 from bot.wiring.application import Application
 from bot.wiring.desks import InvalidPoliciesError
-from bot.wiring.outlook import judge, read_aws_anomalies
+from bot.wiring.outlook import judge
 from bot.wiring.parts import own_prices, tag_keys
 from bot.wiring.scraped import progress_tasks
 from policies.core.catalogue import Policy
@@ -66,13 +66,17 @@ class Children:
     _lock: Lock = field(default_factory=Lock)
 
     def ingest(self, source: str) -> None:
-        """Read one source and wait for it; stopping ends it.
+        """Read one source and wait for it; stopping ends it."""
+        self.run(source, "ingest", "--source", source)
+
+    def run(self, source: str, *words: str) -> None:
+        """Run one of our own commands and wait for it; stopping ends it.
 
         Raises:
             ChildFailedError: It failed or took too long.
             TaskStoppedError: The process stops.
         """
-        command = [sys.executable, "-m", "bot", "ingest", "--source", source]
+        command = [sys.executable, "-m", "bot", *words]
         command += ["--config", self.config_path] if self.config_path else []
         child = subprocess.Popen(  # noqa: S603 - our own command
             command, env=child_environment(), stdin=subprocess.DEVNULL,
@@ -235,11 +239,6 @@ class Work:
         read = judge(self.application, self.application.now())
         log.info("finished_runs_read", runs=read)
 
-    def read_findings(self, slot: datetime) -> None:
-        """Read what AWS itself finds out of the ordinary, for digests."""
-        del slot
-        read_aws_anomalies(self.application, self.application.now())
-
     def send_digest(self, section: DigestSection, slot: datetime) -> None:
         """Queue the digest of the day, week or month before a slot."""
         now = self.application.now()
@@ -285,7 +284,10 @@ def tasks(application: Application, work: Work, children: Children) -> Sequence[
         Task(name="staleness", schedule=Every(WATCH_EVERY), run=work.watch),
         Task(name="estimates", schedule=Every(JUDGE_EVERY), run=work.judge),
         Task(
-            name="aws-anomalies", schedule=Every(FINDINGS_EVERY), run=work.read_findings
+            name="aws-anomalies",
+            schedule=Every(FINDINGS_EVERY),
+            lease_s=CHILD_LEASE_S,
+            run=lambda _slot: children.run("anomalies", "anomalies"),
         ),
         Task(name="approvals-expire", schedule=Every(EXPIRY_EVERY), run=work.expire),
         *progress_tasks(application),
