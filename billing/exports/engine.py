@@ -14,13 +14,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from billing.core.attribution import TagKeys
+from billing.core.placements import Placement
 from billing.exports.cells import entry
-from billing.exports.celltable import CellTable
+from billing.exports.celltable import CellTable, Row
 from billing.exports.dialect import Dialect, literal, quoted, translated
 from billing.exports.files import check_files, relation
 from billing.exports.headers import Table, is_wanted
 from billing.exports.parquet_names import Chunk, dictionary_keys
 from billing.exports.rollup import control_sql, rollup_sql
+from billing.exports.split import (
+    has_splits,
+    placements_of,
+    shape_sql,
+    split_rows,
+    split_sql,
+)
 from billing.exports.views import ROWS
 from billing.exports.watch import Share, watched
 
@@ -72,6 +80,17 @@ class Reader(CellTable):
         sql = translated(rollup_sql(self.table, self._tag_values, held), Dialect.DUCKDB)
         with watched(self._connection, share):
             self._run(f"CREATE TEMP TABLE cell AS {sql}")
+
+    def splits(self, keys: TagKeys) -> Sequence[Placement]:
+        """Return what jobs held of instances, by rows of split cost allocation."""
+        if not has_splits(self.table):
+            return ()
+        used = self._answer(split_sql(self.table, self._tag_values))
+        shapes: dict[str, str] = dict(self._answer(shape_sql(self.table)))
+        return placements_of(split_rows(used, self.tags, keys), shapes)
+
+    def _answer(self, sql: str) -> list[Row]:
+        return self._run(translated(sql, Dialect.DUCKDB)).fetchall()
 
     def control(self) -> tuple[int, Decimal, Decimal]:
         """Sum all rows at once, without rolling them up: rows, billed, effective."""

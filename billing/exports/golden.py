@@ -142,24 +142,27 @@ def _focus() -> Golden:
     return Golden(name="FOCUS", types=types, rows=rows, tags={"job-id": "Tags"})
 
 
+_CUR_TYPES = {
+    "bill_billing_period_start_date": "TIMESTAMP", "bill_invoice_id": "VARCHAR",
+    "line_item_usage_account_id": "VARCHAR", "line_item_line_item_type": "VARCHAR",
+    "line_item_usage_start_date": "TIMESTAMP",
+    "line_item_usage_end_date": "TIMESTAMP", "line_item_usage_type": "VARCHAR",
+    "line_item_usage_amount": "DOUBLE", "line_item_currency_code": "VARCHAR",
+    "line_item_resource_id": "VARCHAR", "line_item_unblended_cost": "DOUBLE",
+    "line_item_net_unblended_cost": "DOUBLE",
+    "pricing_public_on_demand_cost": "VARCHAR", "pricing_unit": "VARCHAR",
+    "reservation_unused_recurring_fee": "DOUBLE",
+    "reservation_reservation_a_r_n": "VARCHAR",
+    "savings_plan_savings_plan_effective_cost": "DOUBLE",
+    "savings_plan_total_commitment_to_date": "DOUBLE",
+    "savings_plan_used_commitment": "DOUBLE",
+    "split_line_item_parent_resource_id": "VARCHAR",
+    "resource_tags": "MAP(VARCHAR, VARCHAR)", "product": "MAP(VARCHAR, VARCHAR)",
+}  # fmt: skip
+
+
 def _cur() -> Golden:
-    types: dict[str, str] = {
-        "bill_billing_period_start_date": "TIMESTAMP", "bill_invoice_id": "VARCHAR",
-        "line_item_usage_account_id": "VARCHAR", "line_item_line_item_type": "VARCHAR",
-        "line_item_usage_start_date": "TIMESTAMP",
-        "line_item_usage_end_date": "TIMESTAMP", "line_item_usage_type": "VARCHAR",
-        "line_item_usage_amount": "DOUBLE", "line_item_currency_code": "VARCHAR",
-        "line_item_resource_id": "VARCHAR", "line_item_unblended_cost": "DOUBLE",
-        "line_item_net_unblended_cost": "DOUBLE",
-        "pricing_public_on_demand_cost": "VARCHAR", "pricing_unit": "VARCHAR",
-        "reservation_unused_recurring_fee": "DOUBLE",
-        "reservation_reservation_a_r_n": "VARCHAR",
-        "savings_plan_savings_plan_effective_cost": "DOUBLE",
-        "savings_plan_total_commitment_to_date": "DOUBLE",
-        "savings_plan_used_commitment": "DOUBLE",
-        "split_line_item_parent_resource_id": "VARCHAR",
-        "resource_tags": "MAP(VARCHAR, VARCHAR)", "product": "MAP(VARCHAR, VARCHAR)",
-    }  # fmt: skip
+    types = _CUR_TYPES
     month = "2026-09-01 00:00:00"
     base: dict[str, Any] = dict.fromkeys(types) | {
         "bill_billing_period_start_date": month,
@@ -190,9 +193,12 @@ def _cur() -> Golden:
         {"split_line_item_parent_resource_id": "i-1", "line_item_unblended_cost": "0"},
         {"resource_tags": None, "line_item_resource_id": "vol-1"},
     ]  # fmt: skip
-    rows = [[*(base | one).values()] for one in over]
-    tags = {"user_job-id": "resource_tags"}
-    return Golden(name="CUR 2.0", types=types, rows=rows, tags=tags)
+    return Golden(
+        name="CUR 2.0",
+        types=types,
+        rows=[[*(base | one).values()] for one in over],
+        tags={"user_job-id": "resource_tags"},
+    )
 
 
 GOLDEN = (_focus(), _cur())

@@ -19,6 +19,7 @@ from billing.core.errors import GpucostError
 from billing.core.fleet import ScopeFailure
 from billing.core.money import Money
 from billing.core.periods import Period, month_start, next_month, start_of
+from billing.core.placements import Placement
 from billing.exports.cover import NO_DAYS, controls_of, covered_days
 from billing.exports.delivery import Delivery, find_deliveries
 from billing.exports.engine import EngineLimits, Reader, open_reader
@@ -28,6 +29,7 @@ from billing.exports.proof import Proof, prove
 from billing.exports.record import Recorder, mark_of
 from billing.exports.remote import RemoteReader, open_remote
 from billing.exports.rows import ChargeMaker
+from billing.exports.split import to_record
 from billing.exports.watch import Share
 from billing.ports import ExportFiles, ImportReport, LedgerStore, StoredDay
 from billing.ports.charge_rows import DAY, ChargeCells
@@ -221,6 +223,8 @@ class _Run:
             known = unit.ledger.currency()
         before = _states(paths)
         reader.prepare(self.keys)
+        splits = reader.splits(self.keys)
+        held = sorted({*held, *(one.resource_id for one in splits)})[:HELD_MAX]
         proof = prove(
             reader, period=delivery.period, currency=known, held=held, share=self.share
         )
@@ -232,6 +236,7 @@ class _Run:
                 f"export {delivery.name}: none of the job tags"
                 f" ({', '.join(self.keys.job)}) is in its tables"
             )
+        self._keep_splits(splits, proof)
         for period in proof.ends:
             self.progress(f"storing export {delivery.name}: {period:%Y-%m}")
             before_it = [day for day in mine if month_start(day.day) == period]
@@ -239,6 +244,19 @@ class _Run:
                 delivery, reader, proof, period=period, held=before_it,
                 mark=mark_of(delivery, self.keys, held),
             )  # fmt: skip
+
+    def _keep_splits(self, splits: Sequence[Placement], proof: Proof) -> None:
+        """Keep what jobs held of instances, where no scheduler says it."""
+        for month in proof.ends:
+            period = Period(start_of(month), start_of(next_month(month)))
+            made = [
+                one for one in splits if month_start(one.started_at.date()) == month
+            ]
+            with self.store.write() as unit:
+                known = unit.ledger.placements(period)
+                found = to_record(made, known)
+                if found:
+                    unit.ledger.record_placements(found, self.now)
 
     def _replace(
         self,

@@ -8,7 +8,7 @@ here. Knows no AWS.
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 from decimal import Decimal
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from billing.core.attribution import TagKeys
 from billing.core.periods import next_month
+from billing.core.placements import Placement
 from billing.exports.cells import Cells, entry
 from billing.exports.celltable import CellTable
 from billing.exports.dialect import literal, quoted
@@ -25,6 +26,13 @@ from billing.exports.engine import TAGS, EngineLimits, open_duckdb
 from billing.exports.errors import UnreadableExportError
 from billing.exports.headers import ExportFormat, Table, is_wanted
 from billing.exports.rollup import cell_types, control_sql, rollup_sql
+from billing.exports.split import (
+    has_splits,
+    placements_of,
+    shape_sql,
+    split_rows,
+    split_sql,
+)
 from billing.exports.views import ROWS
 from billing.exports.watch import Share
 from billing.ports.exports import RemoteTable
@@ -79,6 +87,23 @@ class RemoteReader(CellTable):
                             )
                         writer.writerow([_NULL if one is None else one for one in row])
             self._load(path, types)
+
+    def splits(self, keys: TagKeys) -> Sequence[Placement]:
+        """Return what jobs held of instances, by rows of split cost allocation."""
+        if not has_splits(self.table):
+            return ()
+        used = [
+            (row[0], date.fromisoformat(str(row[1])), *row[2:])
+            for row in self._answer(split_sql(self.table, self._tag_values, self._rows))
+        ]
+        shapes = {
+            str(resource): str(kind)
+            for resource, kind in self._answer(shape_sql(self.table, self._rows))
+        }
+        return placements_of(split_rows(used, self.tags, keys), shapes)
+
+    def _answer(self, sql: str) -> list[Sequence[str | None]]:
+        return [row for page in self._remote.run(sql) for row in page]
 
     def control(self) -> tuple[int, Decimal, Decimal]:
         """Have all rows summed at once, by a statement of its own."""

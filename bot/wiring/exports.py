@@ -73,16 +73,7 @@ def read_exports(
             store,
             tag_keys(settings),
             now=now,
-            scope=ExportScope(
-                since=reach.since,
-                until=reach.until,
-                is_full=reach.is_full,
-                formats={
-                    one.location: _FORMATS[one.format]
-                    for one in usable
-                    if "format" in one.model_fields_set
-                },
-            ),
+            scope=_scope(reach, usable),
             limits=EngineLimits(spool=spool),
             progress=progress,
             remote=remote,
@@ -95,6 +86,19 @@ def read_exports(
         imports=found.imports,
         errors=(*found.errors, *_unusable(sections)),
         notes=found.notes,
+    )
+
+
+def _scope(reach: Reach, sections: Sequence[ExportSection]) -> ExportScope:
+    return ExportScope(
+        since=reach.since,
+        until=reach.until,
+        is_full=reach.is_full,
+        formats={
+            one.location: _FORMATS[one.format]
+            for one in sections
+            if "format" in one.model_fields_set
+        },
     )
 
 
