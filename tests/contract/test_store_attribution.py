@@ -12,6 +12,7 @@ from billing.core.charges import Bucket, ChargeCategory
 from billing.core.claims import AttributionRules
 from billing.core.periods import DAY
 from billing.core.transfers import Rule
+from billing.ingest.attribution import reattribute_due
 from billing.ledger.check import ledger_problems
 from bot.unit_of_work import SqlStore, StoreSettings
 from tests.builders import (
@@ -329,3 +330,45 @@ def test_nothing_is_computed_for_days_that_are_not_stored(store: SqlStore) -> No
         assert unit.ledger.reattribute(ACCOUNT, [ON], NOW) == 0
         assert unit.ledger.due_days(limit=5) == []
     assert at("2026-11-28") + timedelta(hours=12) == HALF.ended_at
+
+
+class StopError(Exception):
+    """The process ends here."""
+
+
+def cut(store: SqlStore) -> None:
+    with store.write() as unit:
+        unit.ledger.reattribute(ACCOUNT, [ON], NOW)
+        raise StopError
+
+
+def test_a_computation_that_is_cut_leaves_the_day_as_it_was(store: SqlStore) -> None:
+    observe(store, node())
+    import_charges(store, [box()])
+    place(store, HALF)
+
+    with pytest.raises(StopError):
+        cut(store)
+
+    assert by_key(store) == {"bucket:untagged": "240.00"}
+    assert due(store) == ["2026-11-28"]
+    with store.read() as unit:
+        assert unit.ledger.transfers(ON, ON + DAY) == []
+
+
+def test_due_days_are_worked_off_in_pieces(store: SqlStore) -> None:
+    observe(store, node())
+    days = ["2026-11-25", "2026-11-26", "2026-11-27"]
+    import_charges(
+        store, [make_charge(job="", on=on, billed="24", quantity="24") for on in days]
+    )
+    with store.write() as unit:
+        unit.ledger.record_placements(
+            [replace(HALF, started_at=at("2026-11-25"), ended_at=at("2026-11-28"))], NOW
+        )
+
+    first = reattribute_due(store, NOW, limit=1)
+    rest = reattribute_due(store, NOW)
+
+    assert (first.days, first.is_done) == (3, False)  # One account's days go together.
+    assert (rest.days, rest.is_done) == (0, True)
