@@ -252,10 +252,10 @@ class _Run:
             made = [
                 one for one in splits if month_start(one.started_at.date()) == month
             ]
-            with self.store.write() as unit:
-                known = unit.ledger.placements(period)
-                found = to_record(made, known)
-                if found:
+            with self.store.read() as unit:
+                found = to_record(made, unit.ledger.placements(period))
+            if found:
+                with self.store.write() as unit:
                     unit.ledger.record_placements(found, self.now)
 
     def _replace(
