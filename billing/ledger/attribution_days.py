@@ -125,7 +125,8 @@ def _transfers(
     now: datetime,
 ) -> list[Transfer]:
     is_placed = has_placements(session)
-    lines = lines_of_days(session, account, days, currency, is_placed=is_placed)
+    is_whole = is_placed or rules.is_proportional
+    lines = lines_of_days(session, account, days, currency, is_whole=is_whole)
     if not lines:
         return []
     period = Period(start_of(min(lines)), start_of(max(lines) + DAY))

@@ -10,7 +10,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import and_, or_, select
+from sqlalchemy import Numeric, and_, case, cast, func, or_, select
 from sqlmodel import Session
 
 from billing.core.assignments import Assignment
@@ -53,42 +53,80 @@ def lines_of_days(
     days: Collection[date],
     currency: str,
     *,
-    is_placed: bool,
+    is_whole: bool,
 ) -> dict[date, list[BillLine]]:
     """Return the lines of days that attribution may move, or needs to split others.
 
-    Usage without a job, running time, and what placements may claim: the rest of the
-    bill stays as it is and is not even read.
+    Usage without a job; and running time with one: line by line where it may move
+    (``is_whole``), else summed by the database, for its hours alone count.
     """
     columns = _CHARGE.c
-    wanted = [columns.job == "", columns.usage_type.like("%Usage:%")]
-    if is_placed:
-        placed = select(_PLACEMENT.c.resource_id)
-        wanted.append(and_(columns.resource_id != "", columns.resource_id.in_(placed)))
-    rows = session.connection().execute(
-        select(
-            columns.day,
-            *(columns[name] for name in _KEYS),
-            columns.billed,
-            columns.effective,
-            columns.list_cost,
-            columns.quantity,
-        ).where(
-            columns.account == account,
-            within(columns.day, days),
-            columns.category == ChargeCategory.USAGE.value,
-            columns.bucket.in_([Bucket.JOB.value, Bucket.UNTAGGED.value]),
-            or_(*wanted),
-        )
+    mine = (
+        columns.account == account,
+        within(columns.day, days),
+        columns.category == ChargeCategory.USAGE.value,
     )
+    untagged = (*mine, columns.bucket == Bucket.UNTAGGED.value)
+    tagged = (*mine, columns.bucket == Bucket.JOB.value)
+    is_running = columns.usage_type.like("%Usage:%")
+    cells = _cells(session, untagged)
+    if is_whole:
+        placed = and_(
+            columns.resource_id != "",
+            columns.resource_id.in_(select(_PLACEMENT.c.resource_id)),
+        )
+        cells += _cells(session, (*tagged, or_(is_running, placed)))
+    elif cells:
+        cells += _summed(session, (*tagged, is_running))
     sums: dict[date, dict[tuple[str, ...], _Sum]] = {}
-    for day, *cells in rows.all():
-        keys, amounts = tuple(cells[: len(_KEYS)]), cells[len(_KEYS) :]
+    for day, keys, amounts in cells:
         sums.setdefault(day, {}).setdefault(keys, _Sum()).add(*amounts)
     return {
         day: [_line(keys, found[keys], currency) for keys in sorted(found)]
         for day, found in sums.items()
     }
+
+
+_Amounts = tuple[int, int, int | None, Any]
+_Row = tuple[date, tuple[str, ...], _Amounts]
+
+
+def _cells(session: Session, conditions: Any) -> list[_Row]:  # noqa: ANN401
+    """Return charges one by one: a quantity is text, which no database sums exactly."""
+    columns = _CHARGE.c
+    names = ("billed", "effective", "list_cost", "quantity")
+    rows = session.connection().execute(
+        select(columns.day, *(columns[name] for name in (*_KEYS, *names))).where(
+            *conditions
+        )
+    )
+    size = len(_KEYS) + 1
+    return [(row[0], tuple(row[1:size]), tuple(row[size:])) for row in rows.all()]
+
+
+def _summed(session: Session, conditions: Any) -> list[_Row]:  # noqa: ANN401
+    """Return charges summed by what pools tell apart; hours may be a float's."""
+    columns = _CHARGE.c
+    keys = [columns.day, *(columns[name] for name in _KEYS)]
+    hours = func.sum(cast(columns.quantity, Numeric(38, 12, asdecimal=False)))
+    rows = session.connection().execute(
+        select(
+            *keys,
+            func.sum(columns.billed),
+            func.sum(columns.effective),
+            case((func.count(columns.quantity) == func.count(), hours)),
+        )
+        .where(*conditions)
+        .group_by(*keys)
+    )
+    size = len(_KEYS) + 1
+    found: list[_Row] = []
+    for row in rows.all():
+        billed, effective, quantity = row[size:]
+        text = None if quantity is None else f"{quantity:.9f}"
+        amounts = (int(billed), int(effective), None, text)
+        found.append((row[0], tuple(row[1:size]), amounts))
+    return found
 
 
 class _Sum:
