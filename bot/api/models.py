@@ -69,10 +69,37 @@ class RunBody(_Body):
     job: Name = ""
 
 
+#: Texts of `gpucost estimate` that `EstimateBody.options` hands on.
+_OPTIONS = {
+    *("deadline", "stage", "model_params", "bytes_per_param", "optimizer"),
+    *("checkpoint_every", "keep", "compare", "on_premises", "retrain_per_year"),
+    "quoted_price",
+}
+Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)]
+
+
 class EstimateBody(RunBody):
     """What `gpucost estimate` takes."""
 
     time_limit: bool = False
+    deadline: Text = ""
+    interruptible: bool = False
+    stage: Text = ""
+    model_params: Text = ""
+    bytes_per_param: Text = ""
+    optimizer: Text = ""
+    checkpoint_every: Text = ""
+    keep: Text = ""
+    compare: Text = ""
+    on_premises: Text = ""
+    retrain_per_year: Text = ""
+    quoted_price: Text = ""
+
+    def options(self) -> list[tuple[str, str]]:
+        """Return what the run can bear, by the names of the command line."""
+        given = self.model_dump(include=_OPTIONS)
+        found = [(name, text) for name, text in given.items() if text]
+        return [*found, ("interruptible", "")] if self.interruptible else found
 
 
 class ApprovalBody(RunBody):

@@ -24,8 +24,8 @@ from bot.api.models import (
 from bot.api.v1 import Document, V1Handlers
 from bot.clock import system_now
 from bot.ports import ApiToken
-from bot.use_cases.approvals import UnknownRequestError
-from bot.use_cases.estimate import plan_of
+from bot.use_cases.approvals_moving import UnknownRequestError
+from bot.use_cases.estimate import PlanTexts, plan_of, read_plan, with_options
 from bot.use_cases.parts import CostQuestion
 from bot.use_cases.placements import record_placements
 from bot.use_cases.progress import record_progress
@@ -105,7 +105,13 @@ class V1:
 
     def estimate(self, body: EstimateBody) -> Document:
         """Answer as `gpucost estimate` does."""
-        answer = self.application.estimate(self._plan(body, is_limit=body.time_limit))
+        texts = PlanTexts(
+            instance_type=body.instance_type, count=body.count, hours=body.hours,
+            purchase=body.purchase, region=body.region or self.application.default_region,
+            job=body.job, is_time_limit=body.time_limit,
+        )  # fmt: skip
+        plan = read_plan(with_options(texts, body.options()), self.application.now())
+        answer = self.application.estimate(plan)
         return estimate_document(answer)
 
     def request_approval(self, body: ApprovalBody, token: ApiToken) -> Document:
@@ -175,7 +181,7 @@ class V1:
 
     # ------------------------------------------------------------------- helpers
 
-    def _plan(self, body: RunBody, *, is_limit: bool = False) -> EstimateRequest:
+    def _plan(self, body: RunBody) -> EstimateRequest:
         return plan_of(
             instance_type=body.instance_type,
             count=body.count,
@@ -183,7 +189,7 @@ class V1:
             purchase=body.purchase,
             region=body.region or self.application.default_region,
             job=body.job,
-            is_time_limit=is_limit,
+            is_time_limit=False,
         )
 
     def _email(self, token: ApiToken) -> str:
