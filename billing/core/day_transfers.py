@@ -185,7 +185,7 @@ class _Work:
         )
 
     def _shared(self, line: BillLine) -> Mapping[Share, tuple[int, str]]:
-        kind = shared_kind(line)
+        kind = shared_kind(line.usage_type, line.service)
         if kind not in self.day.claims.rules.shares:
             return {}
         used = self.day.uses.get((kind, line.region))
@@ -238,10 +238,14 @@ def _start(interval: UsageInterval) -> tuple[str, datetime]:
     return interval.resource_id, interval.started_at
 
 
-def shared_kind(line: BillLine) -> str:
-    """Return what a line of shared cost is for; "" when it is none."""
+def shared_kind(usage_type: str, service: str) -> str:
+    """Return what shared cost is for; "" when it is none.
+
+    >>> shared_kind("USE2-NatGateway-Bytes", ""), shared_kind("Storage.SSD", "Amazon FSx")
+    ('nat', 'fsx')
+    """
     for kind, pattern in _SHARED:
-        if pattern.search(line.usage_type) or (kind == "fsx" and "FSx" in line.service):
+        if pattern.search(usage_type) or (kind == "fsx" and "FSx" in service):
             return kind
     return ""
 

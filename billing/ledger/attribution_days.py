@@ -125,12 +125,14 @@ def _transfers(
     now: datetime,
 ) -> list[Transfer]:
     is_placed = has_placements(session)
-    is_whole = is_placed or rules.is_proportional
-    lines = lines_of_days(session, account, days, currency, is_whole=is_whole)
+    period = Period(start_of(min(days)), start_of(max(days) + DAY))
+    intervals = intervals_of_account(session, account, period)
+    lines = lines_of_days(
+        session, account, days, currency,
+        is_whole=is_placed or rules.is_proportional, is_watched=bool(intervals),
+    )  # fmt: skip
     if not lines:
         return []
-    period = Period(start_of(min(lines)), start_of(max(lines) + DAY))
-    intervals = intervals_of_account(session, account, period)
     subjects = {one.resource_id: subject_of(one) for one in intervals}
     for found in lines.values():
         for line in found:

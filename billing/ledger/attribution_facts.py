@@ -17,6 +17,7 @@ from billing.core.assignments import Assignment
 from billing.core.bill_lines import BillLine
 from billing.core.charges import Bucket, ChargeCategory
 from billing.core.claims import AttributionRules, Claims, Subject, subject_of
+from billing.core.day_transfers import shared_kind
 from billing.core.money import Money
 from billing.core.parents import parent_tag_keys
 from billing.core.periods import Period
@@ -54,11 +55,13 @@ def lines_of_days(
     currency: str,
     *,
     is_whole: bool,
+    is_watched: bool,
 ) -> dict[date, list[BillLine]]:
     """Return the lines of days that attribution may move, or needs to split others.
 
     Usage without a job; and running time with one: line by line where it may move
-    (``is_whole``), else summed by the database, for its hours alone count.
+    (``is_whole``), else summed by the database, for its hours alone count, where time
+    was seen (``is_watched``) or something is shared.
     """
     columns = _CHARGE.c
     mine = (
@@ -76,7 +79,7 @@ def lines_of_days(
             columns.resource_id.in_(select(_PLACEMENT.c.resource_id)),
         )
         cells += _cells(session, (*tagged, or_(is_running, placed)))
-    elif cells:
+    elif cells and (is_watched or any(_is_shared(keys) for _, keys, _ in cells)):
         cells += _summed(session, (*tagged, is_running))
     sums: dict[date, dict[tuple[str, ...], _Sum]] = {}
     for day, keys, amounts in cells:
@@ -85,6 +88,11 @@ def lines_of_days(
         day: [_line(keys, found[keys], currency) for keys in sorted(found)]
         for day, found in sums.items()
     }
+
+
+def _is_shared(keys: tuple[str, ...]) -> bool:
+    known = dict(zip(_KEYS, keys, strict=True))
+    return bool(shared_kind(known["usage_type"], known["service"]))
 
 
 _Amounts = tuple[int, int, int | None, Any]
