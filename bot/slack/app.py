@@ -18,7 +18,7 @@ from bot.slack.client import quiet_logger
 from bot.slack.handlers import Handlers, Home
 from bot.slack.listeners import Listeners
 from bot.slack.work import Work
-from bot.views.approval import APPROVE, DENY
+from bot.views.approval_buttons import APPROVE, DENY
 from bot.views.asked import LEAKS, MORE, REFRESH, SHARE, WHY
 from bot.views.errors import busy
 from bot.views.untagged import CONFIRM, UNDO

@@ -21,6 +21,7 @@ SHAREABLE = frozenset(
     {
         *("cost", "top", "team", "account", "untagged", "estimate", "why", "me"),
         *("budget", "idle", "coverage", "checkpoints", "leaks", "compare"),
+        *("forecast", "anomalies", "reconciliation"),
     }
 )
 
@@ -89,6 +90,8 @@ def _forms(question: Question) -> Iterator[list[str]]:
         yield ["cost", target, window]
     elif question.verb == "compare":
         yield ["compare", target, _quoted(question.job), window]
+    elif question.verb == "forecast":
+        yield ["forecast", question.by if target else "", target]
     elif question.verb == "top":
         yield ["top", question.by, window]
     else:

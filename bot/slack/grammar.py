@@ -5,64 +5,45 @@ Pure: the instant of asking is a parameter. A single word that is no verb is a j
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
 from difflib import get_close_matches
-from fractions import Fraction
 
 from bot.slack.questions import BadQuestion, Moment, Question, Run
-from bot.slack.run_options import FLAGS, VALUES, WORDS, extras_of
+from bot.slack.run_words import RUN_FLAGS, run_reader
 from bot.slack.sentences import command_of
+from bot.slack.subscribing import read_subscribe, read_unsubscribe
 from bot.slack.windows import Window, is_relative, read_window, suggested_window
-from bot.slack.words import Words, read_words
+from bot.slack.words import Words, read_words, unknown_options
 
 __all__ = ["BadQuestion", "Question", "Run", "read_question"]
 
 #: Verbs that take nothing but a window or nothing at all.
-SIMPLE = ("approvals", "idle", "coverage", "checkpoints", "me", "resume", "help")
+SIMPLE = (
+    *("approvals", "idle", "coverage", "checkpoints", "me", "resume", "help"),
+    *("anomalies", "reconciliation", "waivers", "subscriptions"),
+)
 VERBS = (
     *("cost", "top", "team", "account", "estimate", "request", "digest", "pause"),
-    *("why", "untagged", "budget", "leaks", "compare"),
+    *("why", "untagged", "budget", "leaks", "compare", "forecast"),
+    *("subscribe", "unsubscribe"),
     *SIMPLE,
 )
 #: What a person says about one item of ``untagged``; they are typed after it.
 CONFIRM, UNDO = "untagged confirm", "untagged undo"
 #: Verbs that change something: a repeated delivery of one is not done again.
-CHANGING = frozenset({"request", "pause", "resume", CONFIRM, UNDO})
-PURCHASES = (
-    *("on-demand", "spot", "savings-plan", "reserved", "capacity-block", "odcr"),
-    "training-plan",
+CHANGING = frozenset(
+    {"request", "pause", "resume", "subscribe", "unsubscribe", CONFIRM, UNDO}
 )
 TOP_BY = ("job", "team", "account", "category", "service", "region")
 
-COUNT_MAX = 10_000
-HOURS_MAX = 24 * 366
 PAGE_MAX = 1000
 _OPTIONS = {
     "cost": {"since", "until"},
     "lines": {"since", "until", "page"},
     "confirm": {"since", "until", "job"},
     "undo": set(),
-    "estimate": {
-        *("instance-type", "count", "hours", "purchase", "region", "job", "name"),
-        *("time-limit", "reason"),
-        *FLAGS,
-        *VALUES,
-    },
 }
-_FLAGS = frozenset({"time-limit", *FLAGS})
-_INSTANCE = re.compile(r"(?:ml\.)?[a-z][a-z0-9-]{0,24}\.[a-z0-9-]{2,20}")
-_COUNT = re.compile(r"[xX\u00d7](\d{1,6})|(\d{1,6})[xX\u00d7]?")
-_HOURS = re.compile(r"(\d{1,6}(?:\.\d{1,4})?)\s?(h|d|w|m|min|hours?|days?|weeks?)?")
-_UNITS = {
-    "": Fraction(1),
-    "h": Fraction(1),
-    "d": Fraction(24),
-    "w": Fraction(168),
-    "m": Fraction(1, 60),
-}
-_REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-\d")
 
 
 def read_question(
@@ -76,14 +57,14 @@ def read_question(
     read = _read(text, asked)
     if isinstance(read, Question) and not (read.near and " " in text.strip()):
         return read
-    has_options = bool(read_words(text, flags=_FLAGS).options)
+    has_options = bool(read_words(text, flags=RUN_FLAGS).options)
     command = "" if has_options else command_of(text)
     again = _read(command, asked) if command else None
     return again if isinstance(again, Question) else read
 
 
 def _read(text: str, now: Moment) -> Question | BadQuestion:
-    words = read_words(text, flags=_FLAGS)
+    words = read_words(text, flags=RUN_FLAGS)
     if words.problems:
         return BadQuestion(problems=words.problems)
     if not words.plain and not words.options:
@@ -95,18 +76,6 @@ def _read(text: str, now: Moment) -> Question | BadQuestion:
     return _job(words.plain, words, now)
 
 
-def _unknown_options(words: Words, known: set[str]) -> tuple[str, ...]:
-    return tuple(
-        f"unknown option --{key}" + _meant(get_close_matches(key, known, n=1))
-        for key in words.options
-        if key not in known
-    )
-
-
-def _meant(near: Sequence[str]) -> str:
-    return f", did you mean --{near[0]}?" if near else ""
-
-
 def _window(
     rest: Sequence[str], words: Words, now: Moment, *, options: str = "cost"
 ) -> tuple[Window | None, tuple[str, ...], str]:
@@ -114,7 +83,7 @@ def _window(
 
     The last part is the words as typed, where they depend on the asker's calendar.
     """
-    problems = list(_unknown_options(words, _OPTIONS[options]))
+    problems = list(unknown_options(words, _OPTIONS[options]))
     window = read_window(rest, now.now, now.zone) if rest else None
     said = " ".join(rest) if window is not None and is_relative(rest) else ""
     if rest and window is None:
@@ -244,12 +213,36 @@ def _compare(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQu
 
 def _budget(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
     del now
-    problems = list(_unknown_options(words, set()))
+    problems = list(unknown_options(words, set()))
     if len(rest) > 1:
         problems.append("a budget is that of a month: budget, or budget TEAM")
     if problems:
         return BadQuestion(problems=tuple(problems))
     return Question(verb="budget", target=rest[0] if rest else "")
+
+
+def _forecast(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
+    """Read ``forecast``, ``forecast team nlp`` or ``forecast job-123``."""
+    del now
+    problems = list(unknown_options(words, set()))
+    by = rest[0].lower() if rest else ""
+    named = rest[1:] if by in {"team", "job"} else rest
+    if len(named) > 1 or (named is not rest and not named):
+        problems.append("a forecast is of the month: forecast, or forecast team NAME")
+    if problems:
+        return BadQuestion(problems=tuple(problems))
+    target = named[0] if named else ""
+    return Question(
+        verb="forecast", target=target, by="team" if by == "team" else "job"
+    )
+
+
+def _waiver(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
+    said = [word.lower() for word in rest]
+    if said not in ([], ["list"]):
+        problem = "waivers are asked for by `gpucost waiver request`; try waiver list"
+        return BadQuestion(problems=(problem,))
+    return _simple("waivers")((), words, now)
 
 
 def _digest(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
@@ -265,109 +258,24 @@ def _pause(rest: Sequence[str], words: Words, _now: Moment) -> Question:
     return Question(verb="pause", target=reason)
 
 
-def _run(verb: str) -> Callable[..., Question | BadQuestion]:
-    def read(rest: Sequence[str], words: Words, _now: Moment) -> Question | BadQuestion:
-        found: dict[str, str] = {}
-        problems = list(_unknown_options(words, _OPTIONS["estimate"]))
-        for word in rest:
-            kind = _kind(word)
-            if kind is None:
-                problems.append(f"do not know what {word!r} means here")
-            elif kind in found:
-                problems.append(f"{kind} was given twice: {found[kind]!r} and {word!r}")
-            else:
-                found[kind] = word
-        found |= {key: words.options[key] for key in words.options}
-        run = _read_run(found, problems)
-        needs = verb == "request" and run is not None
-        if needs and run is not None and not (run.job and run.reason):
-            problems.append("a request needs --job NAME and --reason TEXT")
-        if problems or run is None:
-            return BadQuestion(problems=tuple(problems))
-        return Question(verb=verb, target=run.job, run=run)
-
-    return read
-
-
-def _kind(word: str) -> str | None:
-    """Tell what a bare word of a run is, by its form."""
-    lower = word.lower()
-    if lower in WORDS:
-        return WORDS[lower]
-    forms = (
-        ("purchase", lower in PURCHASES or lower == "ondemand"),
-        ("instance-type", _INSTANCE.fullmatch(lower) is not None),
-        ("count", _COUNT.fullmatch(lower) is not None),
-        ("region", _REGION.fullmatch(lower) is not None),
-        ("hours", _HOURS.fullmatch(lower) is not None and not lower.isdigit()),
-    )
-    return next((kind for kind, fits in forms if fits), None)
-
-
-def _read_run(found: dict[str, str], problems: list[str]) -> Run | None:
-    shape = found.get("instance-type", "").lower()
-    if not _INSTANCE.fullmatch(shape):
-        problems.append(f"say an instance type such as p5.48xlarge, got {shape!r}")
-    count = _read_count(found.get("count", "1"))
-    if count is None:
-        problems.append(
-            f"count must be 1 to {COUNT_MAX:,} such as x4, got {found['count']!r}"
-        )
-    hours = _read_hours(found.get("hours", ""))
-    if hours is None:
-        got = found.get("hours", "")
-        problems.append(f"say how long, such as 24h or 3d, got {got!r}")
-    purchase = (
-        found.get("purchase", "on-demand").lower().replace("ondemand", "on-demand")
-    )
-    if purchase not in PURCHASES:
-        names = ", ".join(PURCHASES)
-        problems.append(f"purchase must be one of {names}, got {purchase!r}")
-    if problems or count is None or hours is None:
-        return None
-    return Run(
-        instance_type=shape,
-        count=count,
-        hours=hours,
-        purchase=purchase,
-        region=found.get("region", "").lower(),
-        job=(found.get("job") or found.get("name") or "").strip(),
-        reason=found.get("reason", "").strip(),
-        is_time_limit="time-limit" in found,
-        extras=extras_of(found),
-    )
-
-
-def _read_count(text: str) -> int | None:
-    match = _COUNT.fullmatch(text)
-    digits = (match[1] or match[2]) if match else text
-    if not digits.isascii() or not digits.isdigit():
-        return None
-    return int(digits) if 0 < int(digits) <= COUNT_MAX else None
-
-
-def _read_hours(text: str) -> Fraction | None:
-    match = _HOURS.fullmatch(text.lower())
-    if match is None:
-        return None
-    value = Fraction(match[1]) * _UNITS[(match[2] or "")[:1]]
-    return value if 0 < value <= HOURS_MAX else None
-
-
 _READERS: dict[str, Callable[..., Question | BadQuestion]] = {
     "cost": _cost,
     "job": _cost,
     "top": _top,
     "team": _named("team", "research"),
     "account": _named("account", "012345678901"),
-    "estimate": _run("estimate"),
-    "request": _run("request"),
+    "estimate": run_reader("estimate"),
+    "request": run_reader("request"),
     "digest": _digest,
     "why": _why,
     "untagged": _untagged,
     "budget": _budget,
     "leaks": _leaks,
     "compare": _compare,
+    "forecast": _forecast,
+    "subscribe": read_subscribe,
+    "unsubscribe": read_unsubscribe,
+    "waiver": _waiver,
     "pause": _pause,
     **{verb: _simple(verb) for verb in SIMPLE},
 }

@@ -19,7 +19,7 @@ from bot.slack.grammar import CHANGING, BadQuestion, Question, read_question
 from bot.slack.handlers import Ask, Asker, Click, Handlers, Home, Refused
 from bot.slack.origin import Body, click_asker, command_asker, event_asker, is_home
 from bot.slack.words import without_mention
-from bot.views.approval import APPROVE, DENY, parse_button_value
+from bot.views.approval_buttons import APPROVE, DENY, parse_button_value
 from bot.views.asked import (
     MORE,
     REFRESH,

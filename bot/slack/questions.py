@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime, tzinfo
+from datetime import datetime, time, tzinfo
 from fractions import Fraction
 
 from bot.slack.windows import Window
@@ -38,6 +38,22 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """When somebody wants digests, and of whom.
+
+    Attributes:
+        every: ``day``, ``week`` or ``month``.
+        weekday: Of a weekly one; Monday is 0.
+        team: "" for everything.
+    """
+
+    every: str
+    weekday: int
+    at: time
+    team: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
     """One command, read.
 
@@ -45,11 +61,12 @@ class Question:
         verb: ``menu`` or one of ``VERBS``.
         target: Job, figure, team, account, ISO week, item or reason, by verb; ""
             when none.
-        by: Breakdown of ``top``.
+        by: Breakdown of ``top``; ``team`` or ``job`` of ``forecast``.
         window: None when none was typed.
         job: Whom a confirmed item belongs to; the second one of ``compare``.
         page: Of a list with more lines than one message shows; 1 is the first.
         near: Verbs that a mistyped job name may have meant.
+        wish: Of ``subscribe``.
         said: The words of a window that depends on the asker's calendar; "" else.
     """
 
@@ -58,6 +75,7 @@ class Question:
     by: str = ""
     window: Window | None = None
     run: Run | None = None
+    wish: Wish | None = None
     job: str = ""
     page: int = 1
     near: tuple[str, ...] = ()

@@ -7,7 +7,9 @@ turns names into links. Pure.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 #: Longest command that is read; Slack sends less.
 TEXT_CHARS_MAX = 4000
@@ -117,3 +119,16 @@ def without_mention(text: str, user_id: str) -> str:
     """
     found = re.match(r"\s*<@([UW][A-Z0-9]+)(?:\|[^>]*)?>[:,]?\s*", text)
     return text[found.end() :] if found and found[1] == user_id else text
+
+
+def unknown_options(words: Words, known: set[str]) -> tuple[str, ...]:
+    """Return what is wrong with options that a command does not have."""
+    return tuple(
+        f"unknown option --{key}" + _meant(get_close_matches(key, known, n=1))
+        for key in words.options
+        if key not in known
+    )
+
+
+def _meant(near: Sequence[str]) -> str:
+    return f", did you mean --{near[0]}?" if near else ""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 from billing.core.errors import GpucostError
 from billing.core.money import Money
 from bot.ports import Store, UnitOfWork
 from bot.use_cases.cards import post
+from bot.use_cases.shown import shown_names
 from bot.views.waivers import waiver_asked, waiver_decided, waiver_ending
 from policies.core.facts import Facts
 from policies.core.waivers import (
@@ -65,7 +66,7 @@ def ask_waiver(  # noqa: PLR0913 - the keys of a waiver
         unit.journal.add_waiver(waiver)
         _record(unit, "waiver asked", waiver, by=owner, now=now)
         if channel:
-            message = waiver_asked(waiver, _names(unit, [owner]))
+            message = waiver_asked(waiver, shown_names(unit, [owner]))
             unit.outbox.put(post(f"waiver:{waiver.waiver_id}", channel, message), now)
     return waiver
 
@@ -102,7 +103,7 @@ def decide_waiver(
         decided = unit.journal.waiver(waiver_id)
         assert decided is not None
         if channel:
-            told = waiver_decided(decided, _names(unit, [by, waiver.owner]))
+            told = waiver_decided(decided, shown_names(unit, [by, waiver.owner]))
             key = f"waiver:{waiver_id}:{state.value}"
             unit.outbox.put(post(key, channel, told), now)
     return decided
@@ -117,21 +118,10 @@ def remind(unit: UnitOfWork, channel: str, now: datetime) -> None:
     """Tell once of every waiver that ends within a day."""
     for waiver in unit.journal.waivers(since=now):
         if channel and ends_soon(waiver, now):
-            message = waiver_ending(waiver, _names(unit, [waiver.owner]), now=now)
+            message = waiver_ending(waiver, shown_names(unit, [waiver.owner]), now=now)
             unit.outbox.put(
                 post(f"waiver:{waiver.waiver_id}:ending", channel, message), now
             )
-
-
-def _names(unit: UnitOfWork, people: Iterable[str]) -> Mapping[str, str]:
-    """Return how to show people: their Slack id, e-mail or name, where known."""
-    names = {}
-    for one in people:
-        known = unit.people.lookup(one) or {}
-        shown = known.get("slack_id") or known.get("email") or known.get("name")
-        if shown:
-            names[one] = shown
-    return names
 
 
 def _record(

@@ -24,6 +24,10 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("coverage", "how much is covered by commitments"),
     ("untagged", "cost that no job tag explains, and whose it probably is"),
     ("budget research", "how much of the month's budget a team has used"),
+    ("forecast", "what the month will come to (also: forecast team nlp)"),
+    ("anomalies", "days that cost more than usual"),
+    ("reconciliation", "how far provisional cost was from the bill"),
+    ("waivers", "what policies leave alone, and until when"),
     ("estimate p5.48xlarge x4 24h", "what a run would cost, with cheaper ways"),
     (
         'request p5.48xlarge x4 24h --job job-123 --reason "..."',
@@ -31,6 +35,10 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ),
     ("approvals", "requests that wait or were decided"),
     ("digest", "last week's digest, for you alone (also: digest 2026-W48)"),
+    (
+        "subscribe #ml-infra weekly mon 9:00 team=nlp",
+        "send a digest to a channel (also: subscriptions, unsubscribe 3)",
+    ),
     ("pause", "stop every action of gpucost (resume: admins only)"),
 )
 WINDOWS = (

@@ -18,7 +18,8 @@ from bot.slack.canonical import canonical_text, leaks_text, why_text
 from bot.slack.directory import SlackDirectory
 from bot.slack.grammar import Question, Run
 from bot.slack.handlers import Answer, Ask, Click, ClickOutcome, Handlers, Refused
-from bot.use_cases.approvals import Ballot, UnknownRequestError
+from bot.use_cases.approvals_moving import UnknownRequestError
+from bot.use_cases.approvals_voting import Ballot
 from bot.use_cases.cards import people_names
 from bot.use_cases.control import pause, resume
 from bot.use_cases.digest import DigestScope, last_week, week_of
@@ -42,6 +43,7 @@ from bot.views.text import channel as channel_mention
 from bot.views.text import escape
 from bot.wiring.application import Application
 from bot.wiring.slack_explain import ExplainAnswers
+from bot.wiring.slack_outlook import OutlookAnswers
 from bot.wiring.slack_runs import RunAnswers
 from policies.core.approvals import ApprovalRequest, Person, RequestState
 
@@ -73,6 +75,7 @@ class SlackAnswers:
             "resume": self.resume,
             **ExplainAnswers(self.application, self.directory).answers(),
             **RunAnswers(self.application).answers(),
+            **OutlookAnswers(self.application).answers(),
         }
         zone = getattr(self.directory, "zone", None)
         return Handlers(

@@ -123,11 +123,17 @@ What you can ask: /gpucost job-123, top, help
 `/gpucost coverage` how much is covered by commitments
 `/gpucost untagged` cost that no job tag explains, and whose it probably is
 `/gpucost budget research` how much of the month's budget a team has used
+`/gpucost forecast` what the month will come to (also: forecast team nlp)
+`/gpucost anomalies` days that cost more than usual
+`/gpucost reconciliation` how far provisional cost was from the bill
+`/gpucost waivers` what policies leave alone, and until when
 `/gpucost estimate p5.48xlarge x4 24h` what a run would cost, with cheaper ways
 `/gpucost request p5.48xlarge x4 24h --job job-123 --reason "..."` ask for approval
    of a run
 `/gpucost approvals` requests that wait or were decided
 `/gpucost digest` last week's digest, for you alone (also: digest 2026-W48)
+`/gpucost subscribe #ml-infra weekly mon 9:00 team=nlp` send a digest to a channel
+   (also: subscriptions, unsubscribe 3)
 `/gpucost pause` stop every action of gpucost (resume: admins only)
 (Times: 7d, last week, this month, last month, 2026-11, since mon,
    2026-11-03..2026-11-09. Days are AWS billing days (UTC); yesterday and last week are
