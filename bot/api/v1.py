@@ -26,6 +26,7 @@ from starlette.exceptions import HTTPException as RoutingError
 
 from billing.core.errors import GpucostError
 from bot.api.credentials import presented
+from bot.api.dstack import DstackAsked, DstackRequest, answer
 from bot.api.errors import HttpError, answer_of, bad_body, named_answer
 from bot.api.limits import RateLimit, bounded_body
 from bot.api.models import (
@@ -45,8 +46,8 @@ from bot.use_cases.tokens import InvalidTokenError, MissingScopeError, Scope
 log = structlog.get_logger()
 
 BODY_BYTES_MAX = 64 * 1024
-#: A task of SkyPilot may hold long scripts.
-SKYPILOT_BYTES_MAX = 512 * 1024
+#: What a launcher sends may hold long scripts.
+LAUNCHER_BYTES_MAX = 512 * 1024
 #: Requests handled at once; others wait …
 THREADS = 8
 #: … but no more of them than this.
@@ -54,6 +55,8 @@ QUEUE_MAX = 128
 #: Requests that may wait for a decision at once.
 WAITS_MAX = 200
 LOOK_AGAIN_S = 1.0
+#: A request in these waits for somebody.
+OPEN_STATES = frozenset({"pending", "needs-info"})
 #: Wrong tokens from one address that are told so, a minute.
 FAILURES_PER_MINUTE = 30
 
@@ -85,6 +88,7 @@ class V1Handlers:
     record_progress: Callable[[str, ProgressBody, ApiToken], Document]
     job_cost: Callable[[str, CostQuery], Document]
     admit_skypilot: Callable[[SkyRequest], SkyAnswer]
+    admit_dstack: Callable[[DstackAsked], str]
     requests_per_minute: int = 120
 
 
@@ -149,13 +153,13 @@ class _Gate:
         """Wait until a request is decided, the time is up or the client has gone."""
         state = await self.run(self.handlers.approval_state, request_id)
         ends = time.monotonic() + wait_s
-        if state != "pending" or not wait_s:
+        if state not in OPEN_STATES or not wait_s:
             return
         if self.waiting >= WAITS_MAX:
             raise HttpError(429, "too_many_waits", "too many wait at once", after_s=5)
         self.waiting += 1
         try:
-            while state == "pending" and time.monotonic() < ends:
+            while state in OPEN_STATES and time.monotonic() < ends:
                 left = ends - time.monotonic()
                 await asyncio.sleep(max(min(self.look_again_s, left), 0))
                 if await request.is_disconnected():
@@ -271,13 +275,25 @@ def _add_admission(api: FastAPI, gate: _Gate) -> None:
     async def skypilot(request: Request) -> Response:
         """Let a launch of SkyPilot through unchanged, or refuse it with the reason."""
         await gate.admit(request, Scope.ADMISSION, takes_basic=True)
-        asked = read_request(await gate.raw(request, SKYPILOT_BYTES_MAX))
+        asked = read_request(await gate.raw(request, LAUNCHER_BYTES_MAX))
         answer = await gate.run(gate.handlers.admit_skypilot, asked)
         if answer.is_down:
             raise HttpError(503, "unavailable", answer.refused, after_s=5)
         if answer.refused:
             return Response(answer.refused, status_code=400, media_type="text/plain")
         return JSONResponse(unchanged(asked))
+
+    @_route(
+        api, "POST", "/v1/admission/dstack/apply_policies/{hook}", Scope.ADMISSION,
+        DstackRequest, takes_basic=True,
+    )  # fmt: skip
+    async def dstack(request: Request) -> Response:
+        """Let what dstack applies through unchanged, or refuse it with the reason."""
+        await gate.admit(request, Scope.ADMISSION, takes_basic=True)
+        body = await gate.body(request, DstackRequest, LAUNCHER_BYTES_MAX)
+        asked = DstackAsked(hook=request.path_params["hook"], body=body)
+        refused = await gate.run(gate.handlers.admit_dstack, asked)
+        return JSONResponse(answer(body, refused))
 
 
 def _job(request: Request) -> str:

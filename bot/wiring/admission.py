@@ -12,6 +12,8 @@ from billing.core.gpus import gpu_count, snapshot_price
 from billing.core.money import Money
 from billing.core.prices import Price, PriceKey
 from billing.ledger.database import DatabaseBusyError, DatabaseUnavailableError
+from bot.api import dstack
+from bot.api.dstack import DstackAsked
 from bot.api.skypilot import SkyAnswer, SkyRequest, launch_of
 from bot.migrations import SchemaError
 from bot.ports import SlackFailedError
@@ -44,14 +46,22 @@ class Admission:
 
     def skypilot(self, asked: SkyRequest) -> SkyAnswer:
         """Judge a launch of SkyPilot."""
-        settings = self.application.settings
-        launch = launch_of(asked, settings.config.tags.job)
+        keys = self.application.settings.config.tags.job
+        return self._judged("skypilot", launch_of(asked, keys))
+
+    def dstack(self, asked: DstackAsked) -> str:
+        """Return why what dstack applies is refused; "" lets it through."""
+        keys = self.application.settings.config.tags.job
+        launch = dstack.launch_of(asked, keys)
+        return "" if launch is None else self._judged("dstack", launch).refused
+
+    def _judged(self, launcher: str, launch: Launch) -> SkyAnswer:
         try:
             refused = admit(launch, _Recorded(self.desk, self.policies), self._assumed)
         except DOWN as error:
             return self._without(launch, error)
         if refused:
-            log.info("launch_refused", launcher="skypilot", request=launch.name)
+            log.info("launch_refused", launcher=launcher, request=launch.name)
         return SkyAnswer(refused=refused)
 
     @property

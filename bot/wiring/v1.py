@@ -75,6 +75,7 @@ class V1:
             record_progress=self.record_progress,
             job_cost=self.job_cost,
             admit_skypilot=self._admission.skypilot,
+            admit_dstack=self._admission.dstack,
             requests_per_minute=self.application.settings.config.http.requests_per_minute,
         )
 
