@@ -11,7 +11,12 @@ from billing.core.fleet import Instance, InstanceState, Lifecycle
 from billing.core.money import Money, Rate
 from billing.core.prices import Purchase
 from billing.core.resources import Reservation
-from billing.ports import CommitmentFacts, MetricSeries, StoredObject
+from billing.ports import (
+    CommitmentFacts,
+    MetricSeries,
+    StoredObject,
+    UnfinishedUpload,
+)
 from policies.core.approvals import (
     ApprovalRequest,
     ApprovalRule,
@@ -211,13 +216,18 @@ def make_object(
     age: timedelta = timedelta(days=30),
     size_bytes: int = 2**30,
     bucket: str = "models",
+    storage_class: str = "STANDARD",
+    version: str = "",
+    is_current: bool = True,
 ) -> StoredObject:
     return StoredObject(
         bucket=bucket,
         key=key,
         size_bytes=size_bytes,
         modified_at=NOW - age,
-        storage_class="STANDARD",
+        storage_class=storage_class,
+        version_id=version,
+        is_current=is_current,
     )
 
 
@@ -243,12 +253,16 @@ def make_listing(
     location: str = CHECKPOINTS,
     is_complete: bool = True,
     price: str | None = "0.023",
+    tags: Mapping[str, Mapping[str, str]] | None = None,
+    uploads: tuple[UnfinishedUpload, ...] | None = None,
 ) -> CheckpointFacts:
     return CheckpointFacts(
         location=location,
         objects=tuple(objects),
         is_complete=is_complete,
-        price_per_gb_month=None if price is None else Money.of(price),
+        prices={} if price is None else {"STANDARD": Money.of(price)},
+        tags=tags,
+        uploads=uploads,
     )
 
 

@@ -26,7 +26,16 @@ _PRICES: dict[str, tuple[str, dict[str, Money]]] = {
         "cloudwatch",
         {"GetMetricData": Money.of("0.00001"), "ListMetrics": Money.of("0.00001")},
     ),
-    "s3": ("s3", {"ListObjectsV2": Money.of("0.000005")}),
+    "s3": (
+        "s3",
+        {
+            "ListObjectsV2": Money.of("0.000005"),
+            "ListObjectVersions": Money.of("0.000005"),
+            "ListMultipartUploads": Money.of("0.000005"),
+            "ListParts": Money.of("0.000005"),
+            "GetObjectTagging": Money.of("0.0000004"),
+        },
+    ),
 }
 
 _UNITS: ContextVar[int] = ContextVar("billable_units", default=1)

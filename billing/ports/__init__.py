@@ -30,12 +30,14 @@ from billing.ports.sources import (
     IncompleteAnswerError,
     MetricSeries,
     MetricSource,
+    ObjectDetails,
     ObjectSource,
     PriceSource,
     RequestBudgetError,
     SourceUnavailableError,
     StoredObject,
     TagKeyStatus,
+    UnfinishedUpload,
 )
 
 __all__ = [
@@ -63,6 +65,7 @@ __all__ = [
     "MetricSeries",
     "MetricSource",
     "NeedsExportError",
+    "ObjectDetails",
     "ObjectSource",
     "PriceLedger",
     "PriceSource",
@@ -72,5 +75,6 @@ __all__ = [
     "StoredDay",
     "StoredObject",
     "TagKeyStatus",
+    "UnfinishedUpload",
     "UsageLedger",
 ]

@@ -5,7 +5,7 @@ Names roles only: no boto3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Protocol
@@ -162,10 +162,12 @@ class MetricSource(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredObject:
-    """One object (current version) under a checkpoint location.
+    """One version of an object under a checkpoint location.
 
     Attributes:
         key: The key verbatim, never re-encoded.
+        is_current: False for a version that was overwritten or deleted: nobody sees it
+            any more, and it is billed all the same.
     """
 
     bucket: str
@@ -174,13 +176,41 @@ class StoredObject:
     modified_at: datetime
     storage_class: str
     version_id: str = ""
+    is_current: bool = True
 
 
 class ObjectSource(Protocol):
     """Listings of object storage."""
 
     def objects(self, bucket: str, prefix: str) -> Iterator[Sequence[StoredObject]]:
-        """Yield pages of current objects under an exact prefix."""
+        """Yield pages of every version of the objects under an exact prefix."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnfinishedUpload:
+    """Parts of an object that was never completed; they are billed and never listed.
+
+    Attributes:
+        size_bytes: Of its parts; None when they were not counted.
+    """
+
+    key: str
+    upload_id: str
+    started_at: datetime
+    size_bytes: int | None
+
+
+class ObjectDetails(Protocol):
+    """What a listing does not tell of objects; each raises SourceUnavailableError."""
+
+    def tags(self, bucket: str, keys: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
+        """Return the tags of current objects by key; one that is gone is left out."""
+
+    def uploads(self, bucket: str, prefix: str) -> Sequence[UnfinishedUpload]:
+        """Return uploads under an exact prefix that were never completed."""
+
+    def region(self, bucket: str) -> str:
+        """Return where a bucket is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,11 +19,12 @@ from billing.ports import (
     CommitmentSource,
     MetricSeries,
     MetricSource,
+    ObjectDetails,
     ObjectSource,
     SourceUnavailableError,
-    StoredObject,
 )
 from bot.ports import Store, UnitOfWork
+from bot.use_cases.checkpoint_facts import checkpoint_facts, failure_of
 from bot.use_cases.held_now import burn_of
 from bot.use_cases.history_facts import launches, unusual_days, with_progress
 from bot.use_cases.job_facts import job_facts
@@ -32,7 +33,6 @@ from bot.use_cases.team_months import team_months
 from policies.core.catalogue import Policy
 from policies.core.evaluate import Needs, needs_of
 from policies.core.facts import (
-    CheckpointFacts,
     Facts,
     InstanceFacts,
     JobFacts,
@@ -40,8 +40,6 @@ from policies.core.facts import (
 
 #: Facts of an account and region that no poll has read for longer are stale.
 STALE_AFTER = timedelta(minutes=30)
-#: Objects of one location beyond this are not listed: S3 Inventory is for that.
-OBJECTS_MAX = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +54,7 @@ class FactSources:
     metrics: MetricSource | None
     commitments: CommitmentSource | None
     objects: ObjectSource | None
+    details: ObjectDetails | None = None
     stale_after: timedelta = STALE_AFTER
     budgets: Mapping[str, Money] = field(default_factory=dict)
 
@@ -105,7 +104,10 @@ def gather_facts(
         window = Period(now - needs.signals_lookback, now)
         instances, missed = _with_signals(instances, window, sources.metrics)
         failures += missed
-    checkpoints = _checkpoints(needs, sources.objects, failures)
+    checkpoints, missed = checkpoint_facts(
+        policies, sources.objects, sources.details, now=now
+    )
+    failures += missed
     commitments = _commitments(needs, sources.commitments, now, failures)
     facts = replace(
         past,
@@ -280,41 +282,6 @@ def _attach(
     scope = (one.instance.account, one.instance.region)
     is_broken = scope in broken or ("", "") in broken or (scope[0], "") in broken
     return replace(one, series=tuple(series), series_complete=not is_broken)
-
-
-def failure_of(error: SourceUnavailableError) -> ScopeFailure:
-    """Return a source's failure as a value."""
-    return ScopeFailure(
-        source=error.source, account=error.account, region=error.region,
-        code=error.code, message=str(error),
-    )  # fmt: skip
-
-
-def _checkpoints(
-    needs: Needs, source: ObjectSource | None, failures: list[ScopeFailure]
-) -> tuple[CheckpointFacts, ...]:
-    if source is None:
-        return ()
-    facts = []
-    for location in needs.locations:
-        objects: list[StoredObject] = []
-        is_complete = True
-        try:
-            for page in source.objects(location.bucket, location.prefix):
-                objects.extend(page)
-                if len(objects) > OBJECTS_MAX:
-                    is_complete = False
-                    break
-        except SourceUnavailableError as error:
-            failures.append(failure_of(error))
-            is_complete = False
-        facts.append(
-            CheckpointFacts(
-                location=location.text, objects=tuple(objects), is_complete=is_complete,
-                price_per_gb_month=None,
-            )
-        )  # fmt: skip
-    return tuple(facts)
 
 
 def _commitments(

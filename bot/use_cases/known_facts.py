@@ -19,13 +19,9 @@ from billing.core.periods import day_of
 from billing.core.usage import ResourceKind
 from billing.ports import CommitmentFacts, SourceUnavailableError, StoredObject
 from bot.ports import Store
+from bot.use_cases.checkpoint_facts import OBJECTS_MAX, failure_of
 from bot.use_cases.explain_running import rate_text
-from bot.use_cases.facts import (
-    OBJECTS_MAX,
-    FactSources,
-    failure_of,
-    gather_facts,
-)
+from bot.use_cases.facts import FactSources, gather_facts
 from bot.use_cases.pricing import OwnPrice
 from bot.views.facts_values import (
     CheckpointItem,

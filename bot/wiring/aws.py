@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from bot.settings.athena import AthenaSection
 from bot.unit_of_work import SqlStore
 from bot.use_cases.facts import STALE_AFTER, FactSources
 from bot.wiring.athena import athena_table
-from bot.wiring.kept import KeptCommitments, KeptObjects
+from bot.wiring.kept import KeptCommitments, KeptDetails, KeptObjects
 
 #: Facts that this many polls should have renewed judge nothing.
 POLLS_UNTIL_STALE = 3
@@ -110,10 +110,12 @@ class AwsParts:
         """Return what policies ask at evaluation; dear answers are kept a while."""
         commitments = CostExplorerCommitments(self.clients, clock=self.now)
         schedule = self.settings.config.schedule
+        stored = S3ObjectSource(self.clients)
         return FactSources(
             metrics=CloudWatchMetricSource(self.clients),
             commitments=KeptCommitments(commitments, schedule.commitments, self.now),
-            objects=KeptObjects(S3ObjectSource(self.clients), self.now),
+            objects=KeptObjects(stored, self.now),
+            details=KeptDetails(stored, self.now),
             stale_after=max(STALE_AFTER, POLLS_UNTIL_STALE * schedule.inventory),
             budgets={
                 name: team.budget
@@ -121,3 +123,9 @@ class AwsParts:
                 if team.budget is not None
             },
         )
+
+    @cached_property
+    def fresh_sources(self) -> FactSources:
+        """Return the same, for what acts: objects are listed anew each time."""
+        stored = S3ObjectSource(self.clients)
+        return replace(self.fact_sources, objects=stored, details=stored)

@@ -16,6 +16,7 @@ from bot.use_cases.pricing import OwnPrice
 from bot.wiring.parts import own_prices, policy_paths, tag_keys
 
 if TYPE_CHECKING:
+    from bot.use_cases.facts import FactSources
     from bot.wiring.aws import AwsParts
     from bot.wiring.desk import ApprovalDesk
     from bot.wiring.enforcing import Enforcing
@@ -76,8 +77,9 @@ class Desks:
         from bot.wiring.enforcing import Enforcing  # noqa: PLC0415 - loads boto3
 
         return Enforcing(
-            settings=self.settings, store=self.store, now=self.now, facts=self.facts
-        )
+            settings=self.settings, store=self.store, now=self.now,
+            facts=self.fresh_facts,
+        )  # fmt: skip
 
     @cached_property
     def waivers(self) -> WaiverDesk:
@@ -111,13 +113,20 @@ class Desks:
         return policies
 
     def facts(self, policies: Sequence[Policy]) -> Facts:
-        """Gather what some policies look at, now."""
+        """Gather what some policies look at; dear answers may be hours old."""
+        return self._facts(policies, self.aws.fact_sources)
+
+    def fresh_facts(self, policies: Sequence[Policy]) -> Facts:
+        """Gather what some policies look at, with objects listed right now."""
+        return self._facts(policies, self.aws.fresh_sources)
+
+    def _facts(self, policies: Sequence[Policy], sources: FactSources) -> Facts:
         from bot.use_cases.facts import gather_facts  # noqa: PLC0415 - as above
 
         return gather_facts(
             self.store,
             policies,
-            self.aws.fact_sources,
+            sources,
             keys=tag_keys(self.settings),
             own=self._own,
             now=self.now(),

@@ -6,7 +6,7 @@ costs money. A failure is never kept. Safe to share between threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from threading import Lock
 from typing import Generic, TypeVar
@@ -14,8 +14,10 @@ from typing import Generic, TypeVar
 from billing.ports import (
     CommitmentFacts,
     CommitmentSource,
+    ObjectDetails,
     ObjectSource,
     StoredObject,
+    UnfinishedUpload,
 )
 from bot.clock import Now
 
@@ -77,8 +79,36 @@ class KeptObjects:
         )
 
     def objects(self, bucket: str, prefix: str) -> Iterator[Sequence[StoredObject]]:
-        """Yield pages of current objects, as they were at most six hours ago."""
+        """Yield pages of versions, as they were at most six hours ago."""
         pages = self._kept.get(
             (bucket, prefix), lambda: tuple(self._source.objects(bucket, prefix))
         )
         yield from pages
+
+
+class KeptDetails:
+    """The ``ObjectDetails`` port, asking each question once per period."""
+
+    def __init__(self, source: ObjectDetails, now: Now) -> None:
+        self._source = source
+        self._tags: Kept[tuple[str, ...], Mapping[str, Mapping[str, str]]] = Kept(
+            OBJECTS_FOR, now
+        )
+        self._uploads: Kept[tuple[str, str], Sequence[UnfinishedUpload]] = Kept(
+            OBJECTS_FOR, now
+        )
+        self._regions: Kept[str, str] = Kept(OBJECTS_FOR, now)
+
+    def tags(self, bucket: str, keys: Sequence[str]) -> Mapping[str, Mapping[str, str]]:
+        """Return the tags of objects, as they were at most six hours ago."""
+        return self._tags.get((bucket, *keys), lambda: self._source.tags(bucket, keys))
+
+    def uploads(self, bucket: str, prefix: str) -> Sequence[UnfinishedUpload]:
+        """Return unfinished uploads, as they were at most six hours ago."""
+        return self._uploads.get(
+            (bucket, prefix), lambda: self._source.uploads(bucket, prefix)
+        )
+
+    def region(self, bucket: str) -> str:
+        """Return where a bucket is."""
+        return self._regions.get(bucket, lambda: self._source.region(bucket))

@@ -13,7 +13,12 @@ from billing.core.anomalies import Anomaly
 from billing.core.fleet import Instance
 from billing.core.money import Money, Rate
 from billing.core.resources import Reservation
-from billing.ports import CommitmentFacts, MetricSeries, StoredObject
+from billing.ports import (
+    CommitmentFacts,
+    MetricSeries,
+    StoredObject,
+    UnfinishedUpload,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,15 +85,20 @@ class CheckpointFacts:
 
     Attributes:
         location: The policy's location template that was listed.
-        objects: Every current object under the fixed prefix of the template.
+        objects: Every version of every object under the fixed prefix of the template.
         is_complete: False when a page failed; then nothing may be proposed.
-        price_per_gb_month: Storage price; None when unknown.
+        prices: Price per GB-month by storage class; a class left out is unknown.
+        tags: Tags by key, of the objects they were read for; None when nobody reads
+            tags.
+        uploads: Uploads that were never completed; None when they are unknown.
     """
 
     location: str
     objects: tuple[StoredObject, ...]
     is_complete: bool
-    price_per_gb_month: Money | None
+    prices: Mapping[str, Money] = field(default_factory=dict)
+    tags: Mapping[str, Mapping[str, str]] | None = None
+    uploads: tuple[UnfinishedUpload, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,6 +74,8 @@ class Target:
 
     Attributes:
         started_at: Start of the run it was seen in; None when unknown.
+        kind: ``instance``, or ``checkpoint``: every object under one S3 folder.
+        version: Digest of exactly which versions a checkpoint consists of.
     """
 
     resource_id: str
@@ -82,6 +84,8 @@ class Target:
     manager: str
     lifecycle: str
     started_at: datetime | None = None
+    kind: str = "instance"
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

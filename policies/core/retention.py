@@ -15,6 +15,9 @@ from datetime import datetime, timedelta
 from billing.ports import StoredObject
 from policies.core.locations import Location
 
+#: Objects of such a name say something about their checkpoint and are no part of it.
+MARK_PREFIX = "gpucost-"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
@@ -48,8 +51,11 @@ class Checkpoint:
 
     Attributes:
         folder: Key prefix of the checkpoint, verbatim.
-        size_bytes: Of all its objects.
-        written_at: Newest object.
+        objects: Current ones; marks of gpucost do not count.
+        size_bytes: Of all versions of its objects: what is billed.
+        old_bytes: The part of it that only versions hold which are not current.
+        written_at: Newest current object.
+        parts: Every version, in order of key and version.
     """
 
     job: str
@@ -58,6 +64,8 @@ class Checkpoint:
     objects: int
     size_bytes: int
     written_at: datetime
+    old_bytes: int = 0
+    parts: tuple[StoredObject, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,8 +100,49 @@ def checkpoints_of(
     """Group objects into checkpoints by job, in order of step.
 
     Keys that the template does not mean are left out, and so are folder markers: an
-    empty object named like the folder is one key, not a checkpoint.
+    empty object named like the folder is one key, not a checkpoint. A folder without
+    any current object was deleted: `deleted_bytes` tells what it still costs.
     """
+    jobs: dict[str, list[Checkpoint]] = {}
+    found = _by_folder(location, objects)
+    for (job, step, folder), items in sorted(found.items(), key=lambda pair: pair[0]):
+        current = [item for item in items if item.is_current and not is_mark(item.key)]
+        if not sum(item.size_bytes for item in current):
+            continue
+        checkpoint = Checkpoint(
+            job=job,
+            step=step,
+            folder=folder,
+            objects=len({item.key for item in current}),
+            size_bytes=sum(item.size_bytes for item in items),
+            written_at=max(item.modified_at for item in current),
+            old_bytes=sum(item.size_bytes for item in items if not item.is_current),
+            parts=tuple(sorted(items, key=lambda item: (item.key, item.version_id))),
+        )
+        jobs.setdefault(job, []).append(checkpoint)
+    return {job: tuple(some) for job, some in jobs.items()}
+
+
+def deleted_bytes(
+    location: Location, objects: Iterable[StoredObject]
+) -> Mapping[str, int]:
+    """Return by job what deleted checkpoints still hold: versions nobody sees."""
+    jobs: Counter[str] = Counter()
+    for (job, _, _), items in _by_folder(location, objects).items():
+        if not any(item.is_current for item in items):
+            jobs[job] += sum(item.size_bytes for item in items)
+    return jobs
+
+
+def is_mark(key: str) -> bool:
+    """Tell whether an object only says something about its checkpoint."""
+    return key.rpartition("/")[2].startswith(MARK_PREFIX)
+
+
+def _by_folder(
+    location: Location, objects: Iterable[StoredObject]
+) -> Mapping[tuple[str, int, str], list[StoredObject]]:
+    """Group objects by job, step and the folder of the step."""
     found: dict[tuple[str, int, str], list[StoredObject]] = {}
     for item in objects:
         match = location.pattern.fullmatch(item.key)
@@ -102,19 +151,7 @@ def checkpoints_of(
         folder = item.key[: len(item.key) - len(match["rest"])]
         job = match.groupdict().get("job") or ""
         found.setdefault((job, int(match["step"]), folder), []).append(item)
-    jobs: dict[str, list[Checkpoint]] = {}
-    for (job, step, folder), items in sorted(found.items(), key=lambda pair: pair[0]):
-        checkpoint = Checkpoint(
-            job=job,
-            step=step,
-            folder=folder,
-            objects=len({item.key for item in items}),
-            size_bytes=sum(item.size_bytes for item in items),
-            written_at=max(item.modified_at for item in items),
-        )
-        if checkpoint.size_bytes:
-            jobs.setdefault(job, []).append(checkpoint)
-    return {job: tuple(some) for job, some in jobs.items()}
+    return found
 
 
 def plan(
@@ -124,6 +161,7 @@ def plan(
     now: datetime,
     *,
     scores: Mapping[int, float] | None = None,
+    held: Mapping[str, str] | None = None,
 ) -> Plan:
     """Decide what a rule keeps of one job's checkpoints.
 
@@ -133,8 +171,9 @@ def plan(
         checkpoints: All of them.
         now: The instant ages are measured at.
         scores: The metric by step; a step without one might be the best.
+        held: Why some must stay whatever the rule says, by folder.
     """
-    reasons: dict[str, str] = {}
+    reasons: dict[str, str] = dict(held or {})
     question = _ambiguous(checkpoints)
     for run in _runs(checkpoints):
         _keep_of_run(reasons, rule, run, now)

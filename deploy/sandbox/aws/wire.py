@@ -43,6 +43,7 @@ S3_OPERATIONS = {
     ("POST", False, "delete"): "DeleteObjects",
     ("GET", True, ""): "GetObject",
     ("GET", True, "tagging"): "GetObjectTagging",
+    ("GET", True, "uploadId"): "ListParts",
     ("GET", True, "attributes"): "GetObjectAttributes",
     ("PUT", True, ""): "PutObject",
     ("PUT", True, "tagging"): "PutObjectTagging",

@@ -1,18 +1,16 @@
 """The kind `checkpoint-retention`: checkpoints nobody needs any more.
 
-Proposes only; this release deletes and tags nothing.
+What it costs, and what a person reads of it, is `policies.core.retention_words`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from fractions import Fraction
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, PlainValidator, WithJsonSchema, model_validator
 
-from billing.core.money import Money
 from policies.core.document import Part, PolicyBase
 from policies.core.facts import CheckpointFacts, JobFacts
 from policies.core.fields import (
@@ -25,22 +23,36 @@ from policies.core.fields import (
     words,
 )
 from policies.core.finding import (
-    Evidence,
     Finding,
     PlannedAction,
     Severity,
     Subject,
     Unknown,
 )
-from policies.core.judging import Judgement, message_of, number_text, plural
+from policies.core.holding import RESUMED_FROM, held, scores_of, target_of
+from policies.core.judging import Judgement, message_of
 from policies.core.locations import Location, parse_location
 from policies.core.quantities import QuantityError, duration_text, parse_count
-from policies.core.retention import Checkpoint, Plan, Rule, checkpoints_of, plan
+from policies.core.retention import (
+    Checkpoint,
+    Plan,
+    Rule,
+    checkpoints_of,
+    deleted_bytes,
+    plan,
+)
+from policies.core.retention_words import (
+    WHAT_ENFORCE_DOES,
+    cost_of,
+    evidence_of,
+    leftovers,
+    listing,
+    sentences_of,
+    unlisted,
+)
 from policies.core.view import View, job_values
 
-GIB = 2**30
 ALL = "all"
-STEPS_SHOWN = 5
 
 
 def _last(value: object) -> int | None:
@@ -98,10 +110,11 @@ class CheckpointRetentionPolicy(PolicyBase):
         timedelta(hours=1), description="younger than this it may still be written"
     )
     do: Annotated[str, *words("quarantine")] = Field(
-        "quarantine", description="what is proposed: tag, and delete after `hold`"
+        "quarantine", description="what is done: tag, and delete after `hold`"
     )
     hold: Duration = Field(
-        timedelta(days=7), description="how long something stays tagged"
+        timedelta(days=7),
+        description="how long something stays tagged before it is deleted",
     )
 
     @model_validator(mode="after")
@@ -133,12 +146,12 @@ def judge(policy: CheckpointRetentionPolicy, view: View, now: datetime) -> Judge
         if facts.location == policy.location.text
     ]
     if not listed or not all(facts.is_complete for facts in listed):
-        what = "a complete listing" if listed else "a listing"
-        return Judgement(
-            unknown=(_unknown(policy, "", f"{what} of {policy.location}"),), in_scope=1
-        )
+        partly = next((one for one in listed if not one.is_complete), None)
+        lacking = _unknown(policy, "", unlisted(partly, policy.location.text))
+        return Judgement(unknown=(lacking,), in_scope=1)
     facts = min(listed, key=repr) if len(listed) > 1 else listed[0]
     jobs = {job.job: job for job in view.jobs}
+    sources = resumed_from(view)
     findings: list[Finding] = []
     unknown: list[Unknown] = []
     found = checkpoints_of(policy.location, facts.objects)
@@ -147,7 +160,7 @@ def judge(policy: CheckpointRetentionPolicy, view: View, now: datetime) -> Judge
         missing = _out_of_scope(policy, job, known)
         if missing is None:
             continue
-        decided = plan(policy.rule, job, checkpoints, now)
+        decided = decide(policy, job, checkpoints, facts, sources=sources, now=now)
         if missing or decided.question:
             unknown.append(_unknown(policy, job, missing or decided.question))
         elif decided.drop:
@@ -155,6 +168,37 @@ def judge(policy: CheckpointRetentionPolicy, view: View, now: datetime) -> Judge
     return Judgement(
         findings=tuple(findings), unknown=tuple(unknown), in_scope=len(found)
     )
+
+
+def decide(
+    policy: CheckpointRetentionPolicy,
+    job: str,
+    checkpoints: Sequence[Checkpoint],
+    facts: CheckpointFacts,
+    *,
+    sources: Sequence[str],
+    now: datetime,
+) -> Plan:
+    """Decide what stays of one job, with what its objects themselves say."""
+    metric = policy.rule.metric
+    return plan(
+        policy.rule,
+        job,
+        checkpoints,
+        now,
+        scores=scores_of(checkpoints, facts.tags, metric) if metric else None,
+        held=held(checkpoints, facts.tags, sources, now),
+    )
+
+
+def resumed_from(view: View) -> tuple[str, ...]:
+    """Return the S3 addresses that running instances say they were resumed from."""
+    found = {
+        one.instance.tags.get(RESUMED_FROM, "").strip()
+        for group in view.groups
+        for one in group.instances
+    }
+    return tuple(sorted(found - {""}))
 
 
 def _subject(policy: CheckpointRetentionPolicy, job: str) -> Subject:
@@ -188,76 +232,37 @@ def _finding(
     known: JobFacts | None,
     now: datetime,
 ) -> Finding:
-    price = facts.price_per_gb_month
-    before, after = (
-        _monthly(price, size) for size in (decided.bytes_before, decided.bytes_after)
-    )
-    saved = before - after if before is not None and after is not None else None
+    cost = cost_of(decided, facts.prices, now)
     oldest = min(one.written_at for one in decided.drop)
+    location, job = policy.location, decided.job
+    deleted = deleted_bytes(location, facts.objects).get(job, 0)
+    folder = location.folder(job).removeprefix(f"s3://{location.bucket}/")
     return Finding(
         policy=policy.name,
         kind=policy.kind,
         mode=str(policy.mode),
-        subject=_subject(policy, decided.job),
-        job=decided.job,
+        subject=_subject(policy, job),
+        job=job,
         severity=Severity.WARNING,
         clause="kept by no clause of keep",
         since=min(oldest, now),
-        cost_at_stake=saved,
-        evidence=(
-            Evidence(name="bytes before", value=str(decided.bytes_before), unit="B"),
-            Evidence(name="bytes after", value=str(decided.bytes_after), unit="B"),
-            _money_evidence("cost per month before", before),
-            _money_evidence("cost per month after", after),
+        cost_at_stake=cost.saved,
+        evidence=evidence_of(decided, cost),
+        explanation=(
+            *sentences_of(decided, cost),
+            *leftovers(facts, folder, deleted, now),
+            *listing(facts),
+            f"Proposed: {policy.do}, then {duration_text(policy.hold)} to object.",
+            WHAT_ENFORCE_DOES,
         ),
-        explanation=tuple(_sentences(policy, decided, before, after)),
-        actions=(PlannedAction(do=policy.do, at=now),),
+        actions=(
+            PlannedAction(do=policy.do, at=now, after=timedelta()),
+            PlannedAction(do="delete", at=now, after=policy.hold),
+        ),
+        targets=tuple(sorted(target_of(one) for one in decided.drop)),
         owner=known.owner if known else "",
         team=known.team if known else "",
     )
-
-
-def _monthly(price: Money | None, size_bytes: int) -> Money | None:
-    return None if price is None else price.scaled(Fraction(size_bytes, GIB))
-
-
-def _money_evidence(name: str, amount: Money | None) -> Evidence:
-    if amount is None:
-        return Evidence(name=name, value=None)
-    return Evidence(name=name, value=amount.text(), unit=amount.currency)
-
-
-def _sentences(
-    policy: CheckpointRetentionPolicy,
-    decided: Plan,
-    before: Money | None,
-    after: Money | None,
-) -> list[str]:
-    kept = [one for one, _ in decided.keep]
-    size = f"{_size(decided.bytes_before)} would become {_size(decided.bytes_after)}"
-    cost = (
-        "the storage price is unknown"
-        if before is None
-        else f"{before} a month would become {after}"
-    )
-    return [
-        f"{plural(len(decided.drop), 'checkpoint')} could go: {_steps(decided.drop)}.",
-        f"{plural(len(kept), 'checkpoint')} would stay: {_steps(kept)}.",
-        f"{size}; {cost}.",
-        f"Proposed: {policy.do}, then {duration_text(policy.hold)} to object.",
-        "Nothing is deleted: this release only proposes.",
-    ]
-
-
-def _steps(checkpoints: Iterable[Checkpoint]) -> str:
-    steps = [one.step for one in checkpoints]
-    shown = ", ".join(str(step) for step in steps[:STEPS_SHOWN])
-    left = len(steps) - STEPS_SHOWN
-    return f"step {shown} and {left} more" if left > 0 else f"step {shown}"
-
-
-def _size(size_bytes: int) -> str:
-    return f"{number_text(size_bytes / GIB)} GiB"
 
 
 def message(finding: Finding) -> str:

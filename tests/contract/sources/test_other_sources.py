@@ -131,7 +131,7 @@ def test_more_than_a_page_is_listed_and_each_request_priced(
     monkeypatch.setattr("billing.aws.objects.PAGE_SIZE", 10)
 
     assert len(listed(aws, "ckpt/")) == 25
-    assert aws.charged == [("s3:ListObjectsV2", usd("0.000005"))] * 3
+    assert aws.charged == [("s3:ListObjectVersions", usd("0.000005"))] * 3
 
 
 def test_a_missing_bucket_is_a_failure_and_no_empty_list(aws: Aws) -> None:

@@ -37,12 +37,24 @@ from tests.contract.sources.aws import MEMBER, NOW, PAYER, Aws, on
 
 #: Operations whose IAM action has another name.
 ACTIONS = {
+    "s3:HeadBucket": "s3:ListBucket",
+    "s3:ListMultipartUploads": "s3:ListBucketMultipartUploads",
+    "s3:ListObjectVersions": "s3:ListBucketVersions",
     "s3:ListObjectsV2": "s3:ListBucket",
+    "s3:ListParts": "s3:ListMultipartUploadParts",
     "sqs:DeleteMessageBatch": "sqs:DeleteMessage",
 }
 #: What the test itself asks.
-OURS = {"sqs:CreateQueue", "sqs:SendMessage"}
+OURS = {"s3:CreateMultipartUpload", "sqs:CreateQueue", "sqs:SendMessage"}
 P5 = PriceKey(region="us-east-1", product="p5.48xlarge")
+
+
+def read_objects(aws: Aws, source: S3ObjectSource) -> None:
+    list(source.objects("models", ""))
+    source.tags("models", ["a"])
+    source.region("models")
+    aws.sandbox.client("s3").create_multipart_upload(Bucket="models", Key="b")
+    source.uploads("models", "")
 
 
 def call_everything(aws: Aws) -> None:
@@ -61,7 +73,7 @@ def call_everything(aws: Aws) -> None:
     CostAnomalyDetection(clients).anomalies(on("2026-04-01"), on("2026-04-10"))
     commitments = CostExplorerCommitments(clients, clock=lambda: NOW)
     commitments.facts(["p5"], on("2026-04-01"), on("2026-04-10"))
-    list(S3ObjectSource(clients).objects("models", ""))
+    read_objects(aws, S3ObjectSource(clients))
     exports = S3ExportFiles(clients, "s3://models", spool=Path())
     exports.read(exports.files()[0])
     sqs = aws.sandbox.client("sqs")

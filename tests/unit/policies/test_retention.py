@@ -231,7 +231,7 @@ def test_bytes_and_money_before_and_after_are_told() -> None:
         "cost per month after": "0.023",
     }
     assert str(finding.cost_at_stake) == "$0.07"
-    assert [action.do for action in finding.actions] == ["quarantine"]
+    assert [action.do for action in finding.actions] == ["quarantine", "delete"]
     assert finding.subject.id == "s3://models/job-1/checkpoints/"
 
 
