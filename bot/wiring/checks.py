@@ -248,8 +248,6 @@ def _unused_settings(application: Application) -> Sequence[Check]:
     """Name settings that this version accepts and does not use."""
     config = application.settings.config
     unused = {
-        "prometheus.url": bool(config.prometheus.url),
-        "commitment_benefit: proportional": config.commitment_benefit == "proportional",
         "owners.default": bool(config.owners.default),
     }
     named = [name for name, is_set in unused.items() if is_set]
