@@ -28,7 +28,14 @@ from policies.core.actions import (
     why_spared,
 )
 from policies.core.catalogue import Policy
-from policies.core.finding import Evaluation, Target
+from policies.core.finding import Evaluation, Finding, Target
+from policies.core.holding import CHECKPOINT
+from policies.core.object_actions import (
+    is_about_checkpoints,
+    is_over,
+    why_checkpoint_spared,
+    why_not_these,
+)
 from policies.ports import Enforcer
 
 SENT = "sent"
@@ -82,11 +89,17 @@ def act_due(hand: Hand) -> tuple[Outcome, ...]:
     for action in due:
         if action.policy in over:
             continue  # above its limits a plan waits whole, for a person
-        changed = why_changed(action, found.get(action.fingerprint))
+        changed = _changed(action, found.get(action.fingerprint))
         outcome = _cancelled(hand, action, changed) if changed else _do(hand, action)
         if outcome is not None:
             outcomes.append(outcome)
     return tuple(outcomes)
+
+
+def _changed(action: Action, found: Finding | None) -> str:
+    if found is not None and is_about_checkpoints(action.targets):
+        return why_not_these(action, found)
+    return why_changed(action, found)
 
 
 def _due(hand: Hand) -> list[Action]:
@@ -133,6 +146,14 @@ def _delivered(row: OutboxRow | None) -> datetime | None:
         return None
 
 
+def do_at_once(hand: Hand, action: Action) -> Outcome | None:
+    """Do a waiting action that a person asked for: looked at in AWS, once, on record.
+
+    None when nothing could be known, actions are paused, or somebody else is at it.
+    """
+    return _do(hand, action)
+
+
 def _do(hand: Hand, action: Action) -> Outcome | None:
     """Look, mark, act, record; None when nothing could be known."""
     assert hand.enforcer is not None
@@ -163,12 +184,19 @@ def _spared(hand: Hand, action: Action) -> str:
     assert hand.enforcer is not None
     for target in action.targets:
         live = hand.enforcer.look(target)
-        reason = why_spared(target, live, verb=action.verb)
-        if not reason and _job(live, hand.keys) != action.job:
-            reason = "it works for another job now"
+        reason = _why_left(hand, action, target, live)
         if reason:
             return f"{target.resource_id}: {reason}"
     return ""
+
+
+def _why_left(hand: Hand, action: Action, target: Target, live: Live) -> str:
+    if target.kind == CHECKPOINT:
+        return why_checkpoint_spared(target, live, verb=action.verb, now=hand.now())
+    reason = why_spared(target, live, verb=action.verb)
+    if not reason and _job(live, hand.keys) != action.job:
+        return "it works for another job now"
+    return reason
 
 
 def _job(live: Live, keys: TagKeys) -> str:
@@ -221,7 +249,12 @@ def _settle_left(hand: Hand) -> list[Outcome]:
             lives = [hand.enforcer.look(target) for target in action.targets]
         except SourceUnavailableError:
             continue
-        is_done = all(live.state in ENDED for live in lives)
+        is_done = all(
+            is_over(action.verb, live)
+            if target.kind == CHECKPOINT
+            else live.state in ENDED
+            for target, live in zip(action.targets, lives, strict=True)
+        )
         state = ActionState.DONE if is_done else ActionState.FAILED
         outcomes.append(_end(hand, action, state, "" if is_done else LEFT))
     return outcomes

@@ -16,7 +16,6 @@ from bot.views.acting import action_ended, action_warning, confirm_wanted
 from policies.core.actions import (
     Action,
     ActionState,
-    plan,
     policy_hash,
     why_cancelled,
     why_not_yet,
@@ -24,6 +23,7 @@ from policies.core.actions import (
 from policies.core.catalogue import Policy
 from policies.core.document import Mode
 from policies.core.finding import Evaluation, Finding, Refusal
+from policies.core.object_actions import plan_all
 from policies.ports import StoredFinding
 
 #: Whose doing an action is in the audit chain: no person's.
@@ -96,7 +96,7 @@ def _plan_ready(
     starts = {name: one.opened_at for name, one in opened.items()}
     known = unit.journal.actions_of(findings)
     warned = set()
-    for action in plan(evaluation, ready, starts, known):
+    for action in plan_all(evaluation, ready, starts, known):
         finding = findings[action.fingerprint]
         channel = acting.channel(finding)
         if channel and unit.journal.add_action(action, now):

@@ -14,12 +14,17 @@ from bot.views.text import escape, fallback, name
 from bot.views.words import amount, duration, instant, plural
 from policies.core.actions import CONFIRMATIONS, Action, ActionState
 from policies.core.finding import Finding
+from policies.core.object_actions import is_about_checkpoints
 
 #: An action, what became of it, and why.
 Ended = tuple[Action, ActionState, str]
 _SHOWN_MAX = 10
-_DOING = {"stop": "stop", "terminate": "terminate"}
-_DONE = {"stop": "Stopped", "terminate": "Terminated"}
+_DONE = {
+    "stop": "Stopped",
+    "terminate": "Terminated",
+    "quarantine": "Tagged for deletion",
+    "delete": "Deleted",
+}
 
 
 def action_warning(
@@ -27,21 +32,21 @@ def action_warning(
 ) -> Message:
     """Render the warning that must be delivered before anything happens."""
     what = finding.job or finding.subject.id
-    verb = _DOING.get(action.verb, action.verb)
-    title = f"{verb.capitalize()} soon: {what}"
+    title = f"{action.verb.capitalize()} soon: {what}"
     owner = f"{who(finding.owner, people)}: " if finding.owner else ""
     why = " ".join(escape(text) for text in finding.explanation[:4])
     stake = (
         "What it saves is unknown."
         if finding.cost_at_stake is None
-        else f"It saves about {amount(finding.cost_at_stake)} a day, at list price."
+        else f"It saves about {amount(finding.cost_at_stake)} a {_period(action)}, "
+        "at list price."
     )
     blocks = (
         header(title),
         section(f":warning: {owner}{_when(action, now)}\n{why}"),
         section(f"*What will be touched*\n{_targets(action)}\n{stake}"),
         section(
-            "*To keep it*\nUse it, tag it `gpucost-keep=true`, or let an admin "
+            f"*To keep it*\n{_how_to_keep(action)}, or let an admin "
             "`/gpucost pause`. It is looked at again right before."
         ),
         context(f"Policy {name(action.policy)}, {name(finding.clause)}."),
@@ -49,9 +54,27 @@ def action_warning(
     return fit_one(Message(text=fallback(title, most=140), blocks=blocks))
 
 
+def _noun(action: Action) -> str:
+    return "checkpoint" if is_about_checkpoints(action.targets) else "instance"
+
+
+def _period(action: Action) -> str:
+    return "month" if is_about_checkpoints(action.targets) else "day"
+
+
+def _how_to_keep(action: Action) -> str:
+    if not is_about_checkpoints(action.targets):
+        return "Use it, tag it `gpucost-keep=true`"
+    undo = "Remove the tag `gpucost-quarantine` from it" if action.after else ""
+    keep = "tag any object of it `gpucost-keep=true`"
+    return f"{undo}, {keep}" if undo else keep.capitalize()
+
+
 def _when(action: Action, now: datetime) -> str:
-    verb = _DOING.get(action.verb, escape(action.verb))
-    count = plural(len(action.targets), "instance")
+    verb = escape(action.verb)
+    if action.verb == "quarantine":
+        verb = "tag (and not move)"
+    count = plural(len(action.targets), _noun(action))
     if action.after:
         return (
             f"gpucost will {verb} {count} {duration(action.after)} after this message."
@@ -67,11 +90,13 @@ def _when(action: Action, now: datetime) -> str:
 def _targets(action: Action) -> str:
     shown = [
         f"{name(one.resource_id)} in {escape(one.region)}, {escape(one.account)}"
+        if one.region
+        else name(one.resource_id)
         for one in action.targets[:_SHOWN_MAX]
     ]
     left = len(action.targets) - len(shown)
     if left > 0:
-        shown.append(f"and {plural(left, 'more instance')}")
+        shown.append(f"and {plural(left, f'more {_noun(action)}')}")
     return "\n".join(shown)
 
 
@@ -80,8 +105,8 @@ def action_ended(
 ) -> Message:
     """Render what became of an action, for the thread of its warning."""
     what = action.job or action.subject.id
-    count = plural(len(action.targets), "instance")
-    verb = _DOING.get(action.verb, action.verb)
+    count = plural(len(action.targets), _noun(action))
+    verb = action.verb
     if state is ActionState.DONE:
         said = f"{_DONE.get(action.verb, 'Done')}: {count} of {name(what)}"
         line = f":white_check_mark: {said}, at {instant(now)}."

@@ -22,7 +22,7 @@ from policies.core.evaluate import evaluate
 from policies.core.facts import Facts
 from policies.core.finding import Evaluation
 from policies.core.waivers import waive
-from policies.enforce.aws import Ec2Enforcer
+from policies.enforce.dispatch import AwsEnforcer
 
 
 class NotAdminError(GpucostError):
@@ -56,16 +56,18 @@ class Enforcing:
 
     def act(self, policies: Sequence[Policy]) -> tuple[Outcome, ...]:
         """Do what is due; return what became of each action."""
-        return act_due(
-            Hand(
-                store=self.store,
-                enforcer=self._enforcer() if self.can_act else None,
-                policies=policies,
-                evaluate=self.evaluate,
-                keys=tag_keys(self.settings),
-                now=self.now,
-                system_now=system_now,
-            )
+        return act_due(self.hand(policies))
+
+    def hand(self, policies: Sequence[Policy]) -> Hand:
+        """Return what acting needs; without a role it can only look at what is stored."""
+        return Hand(
+            store=self.store,
+            enforcer=self._enforcer() if self.can_act else None,
+            policies=policies,
+            evaluate=self.evaluate,
+            keys=tag_keys(self.settings),
+            now=self.now,
+            system_now=system_now,
         )
 
     def apply(
@@ -91,12 +93,12 @@ class Enforcing:
             waivers = unit.journal.waivers(since=now)
         return waive(evaluate(policies, facts, now), waivers, spent_by_job(facts))
 
-    def _enforcer(self) -> Ec2Enforcer:
+    def _enforcer(self) -> AwsEnforcer:
         self.settings.check_clock(calls_aws=True, calls_slack=False)
         clients = AwsClients(
             role=self.settings.config.aws.enforce_role, is_role_everywhere=True
         )
-        return Ec2Enforcer(clients, system_now)
+        return AwsEnforcer(clients, system_now)
 
     def confirm(
         self,

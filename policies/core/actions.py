@@ -37,8 +37,10 @@ LAPSES_AFTER = timedelta(hours=6)
 #: A step that failed or was called off is planned again, with a new warning, so often.
 TRIES_MAX = 3
 TRY_AGAIN_AFTER = timedelta(hours=1)
+#: What EC2 instances are called among targets.
+INSTANCE = "instance"
 #: Verbs that something here can really do.
-DOABLE = frozenset({"stop", "terminate"})
+DOABLE = frozenset({"stop", "terminate", "quarantine", "delete"})
 
 
 class ActionState(StrEnum):
@@ -95,10 +97,12 @@ class Live:
     """One resource as AWS tells it at the moment of acting.
 
     Attributes:
-        state: As EC2 names it; "" when the resource is not there.
-        started_at: LaunchTime.
-        is_protected: None when AWS did not tell.
+        state: As EC2 names it, or as checkpoints are found; "" when it is not there.
+        started_at: LaunchTime, or when a checkpoint was written.
+        is_protected: Against termination, or by its bucket's object lock; None when
+            AWS did not tell.
         skew: AWS's clock minus ours; None when AWS did not tell.
+        version: Digest of exactly the versions of a checkpoint.
     """
 
     state: str
@@ -106,6 +110,7 @@ class Live:
     started_at: datetime | None = None
     is_protected: bool | None = None
     skew: timedelta | None = None
+    version: str = ""
 
 
 def policy_hash(policy: Policy) -> str:
@@ -139,12 +144,14 @@ def plan(
         at = opened.get(finding.fingerprint)
         if policy is None or at is None or not finding.targets:
             continue
+        if finding.targets[0].kind != INSTANCE:
+            continue  # policies.core.object_actions plans those
         for step in finding.actions:
             tries = before.get((finding.fingerprint, at, step.do), [])
             if step.do not in DOABLE or _is_done(tries):
                 continue  # one step after the other
             if _may_try(tries, evaluation.now):
-                found.append(_action(policy, finding, step, at, len(tries)))
+                found.append(make_action(policy, finding, step, at, len(tries)))
             break
     return found
 
@@ -161,13 +168,14 @@ def _may_try(tries: Sequence[Action], now: datetime) -> bool:
     return all(now - end >= TRY_AGAIN_AFTER for end in ends)
 
 
-def _action(
+def make_action(
     policy: Policy,
     finding: Finding,
     step: PlannedAction,
     opened_at: datetime,
     attempt: int,
 ) -> Action:
+    """Return the action of one step, for all targets of a finding."""
     parts = (finding.fingerprint, opened_at.isoformat(), step.do, str(attempt))
     identity = hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:24]
     return Action(

@@ -45,8 +45,8 @@ VERBS: Mapping[str, Call] = {
         required=("TerminatingInstances",),
     ),
 }
-#: Everything the enforce role must allow, sorted.
-ENFORCE_PERMISSIONS: tuple[str, ...] = tuple(
+#: Everything the enforce role must allow for instances, sorted.
+INSTANCE_PERMISSIONS: tuple[str, ...] = tuple(
     sorted({LOOK.permission, PROTECTION.permission}
            | {call.permission for call in VERBS.values()})
 )  # fmt: skip

@@ -14,7 +14,12 @@ from policies.core.actions import Live
 if TYPE_CHECKING:
     from policies.core.finding import Target
 
-_AFTER = {"stop": "stopping", "terminate": "shutting-down"}
+_AFTER = {
+    "stop": "stopping",
+    "terminate": "shutting-down",
+    "quarantine": "quarantined",
+    "delete": "",
+}
 
 
 @dataclass

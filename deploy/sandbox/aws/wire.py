@@ -38,6 +38,7 @@ S3_OPERATIONS = {
     ("PUT", False, "versioning"): "PutBucketVersioning",
     ("PUT", False, "tagging"): "PutBucketTagging",
     ("PUT", False, "lifecycle"): "PutBucketLifecycleConfiguration",
+    ("GET", False, "object-lock"): "GetObjectLockConfiguration",
     ("HEAD", False, ""): "HeadBucket",
     ("DELETE", False, ""): "DeleteBucket",
     ("POST", False, "delete"): "DeleteObjects",

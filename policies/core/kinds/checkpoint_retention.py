@@ -53,6 +53,8 @@ from policies.core.retention_words import (
 from policies.core.view import View, job_values
 
 ALL = "all"
+#: A checkpoint of more versions is told and never touched.
+PARTS_MAX = 1_000
 
 
 def _last(value: object) -> int | None:
@@ -259,7 +261,11 @@ def _finding(
             PlannedAction(do=policy.do, at=now, after=timedelta()),
             PlannedAction(do="delete", at=now, after=policy.hold),
         ),
-        targets=tuple(sorted(target_of(one) for one in decided.drop)),
+        targets=tuple(
+            sorted(
+                target_of(one) for one in decided.drop if len(one.parts) <= PARTS_MAX
+            )
+        ),
         owner=known.owner if known else "",
         team=known.team if known else "",
     )

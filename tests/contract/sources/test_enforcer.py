@@ -15,7 +15,7 @@ from bot.clock import system_now
 from deploy.sandbox.aws.builders import instance
 from policies.core.actions import Live
 from policies.core.finding import Target
-from policies.enforce.aws import ENFORCE_PERMISSIONS, Ec2Enforcer
+from policies.enforce.aws import INSTANCE_PERMISSIONS, Ec2Enforcer
 from policies.ports import Enforcer
 from tests.contract.sources.aws import PAYER
 from tests.fakes.enforcer import InMemoryEnforcer
@@ -117,4 +117,4 @@ def test_the_listed_permissions_are_the_calls_that_are_made(aws: Aws) -> None:
     enforcer.act("terminate", target())
 
     called = set(aws.sandbox.requests.counts()) - {"sts:AssumeRole"}
-    assert called == set(ENFORCE_PERMISSIONS)
+    assert called == set(INSTANCE_PERMISSIONS)

@@ -4,7 +4,8 @@ import json
 
 from billing.aws.permissions import READ_PERMISSIONS
 from policies.core.actions import MANAGED_TAG
-from policies.enforce.aws import ENFORCE_PERMISSIONS
+from policies.core.holding import QUARANTINE
+from policies.enforce.dispatch import ENFORCE_PERMISSIONS
 from tests.project import ROOT
 
 READ = json.loads((ROOT / "deploy" / "aws" / "iam-read.json").read_text("utf-8"))
@@ -62,7 +63,39 @@ def test_whatever_changes_something_needs_the_tag_that_gives_it_to_gpucost() -> 
         for action in statement["Action"]
         if not action.partition(":")[2].startswith(READING_VERBS)
     ]
-    assert unguarded == []
+    assert [one for one in unguarded if not one.startswith("s3:")] == []
+
+
+def test_objects_are_touched_in_named_buckets_only() -> None:
+    # S3 knows no condition on existing tags for deletion, so a bucket has to be named:
+    # https://docs.aws.amazon.com/AmazonS3/latest/userguide/tagging-and-policies.html
+    resources = {
+        resource
+        for statement in ENFORCE["Statement"]
+        if any(action.startswith("s3:") for action in statement["Action"])
+        for resource in (
+            statement["Resource"]
+            if isinstance(statement["Resource"], list)
+            else [statement["Resource"]]
+        )
+    }
+
+    assert resources == {
+        "arn:aws:s3:::CHECKPOINT-BUCKET",
+        "arn:aws:s3:::CHECKPOINT-BUCKET/*",
+    }
+
+
+def test_tags_may_only_be_written_with_the_quarantine_among_them() -> None:
+    (statement,) = (
+        one
+        for one in ENFORCE["Statement"]
+        if "s3:PutObjectVersionTagging" in one["Action"]
+    )
+
+    assert statement["Condition"] == {
+        "StringEquals": {f"s3:RequestObjectTag/{QUARANTINE}": "true"}
+    }
 
 
 def test_the_two_roles_share_no_call_that_changes_anything() -> None:
