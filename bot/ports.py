@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from billing.ports import BillLedger, RequestMeter
 from bot.views.answers import ApiToken, Json, Message
+from bot.views.slack_values import Alert, Feedback, Subscription, Wishes
 from policies.core.approvals import Person
 from policies.ports import Journal
 
@@ -209,6 +210,54 @@ class Tokens(Protocol):
         """Record when a token was used."""
 
 
+class Alerts(Protocol):
+    """Messages about findings, and what people said of them."""
+
+    def find(self, fingerprint: str) -> Alert | None:
+        """Return the newest alert about a finding."""
+
+    def live(self) -> Sequence[Alert]:
+        """Return alerts whose finding is open, oldest first."""
+
+    def members(self, group: str) -> Sequence[Alert]:
+        """Return the alerts in the thread of a message, by key."""
+
+    def put(self, alert: Alert) -> None:
+        """Store an alert, or what became of it."""
+
+    def add_feedback(self, feedback: Feedback) -> bool:
+        """Store somebody's word; False when they gave it before."""
+
+    def feedback(self, since: datetime, until: datetime) -> Sequence[Feedback]:
+        """Return what people said in a half-open span, oldest first."""
+
+
+class Subscriptions(Protocol):
+    """Digests that people asked for in Slack."""
+
+    def all(self) -> Sequence[Subscription]:
+        """Return those that did not end, oldest first."""
+
+    def add(self, wanted: Subscription) -> Subscription:
+        """Store one, or return the live one that says the same."""
+
+    def end(self, number: int, now: datetime) -> bool:
+        """End one; False when there is no such live one."""
+
+    def trouble(self, number: int, problem: str) -> None:
+        """Note why one is not sent; "" when it is again."""
+
+
+class PeopleWishes(Protocol):
+    """How people want to be told, by pseudonym."""
+
+    def of(self, person_id: str) -> Wishes:
+        """Return somebody's wishes; the default when they never said."""
+
+    def put(self, person_id: str, wishes: Wishes) -> None:
+        """Store somebody's wishes."""
+
+
 class UnitOfWork(Protocol):
     """One transaction over everything stored."""
 
@@ -228,6 +277,12 @@ class UnitOfWork(Protocol):
     def control(self) -> Control: ...
     @property
     def tokens(self) -> Tokens: ...
+    @property
+    def alerts(self) -> Alerts: ...
+    @property
+    def subscriptions(self) -> Subscriptions: ...
+    @property
+    def wishes(self) -> PeopleWishes: ...
 
 
 class Store(Protocol):

@@ -130,9 +130,10 @@ class OwnersSection(_Section):
 
 
 class TeamSection(_Section):
-    """One team: its channel and its monthly budget, such as ``$200,000/month``."""
+    """One team: its channel, its monthly budget, such as ``$200,000/month``, its leads."""
 
     channel: str = ""
+    leads: tuple[str, ...] = ()
     budget: MonthlyAmount | None = None
 
 

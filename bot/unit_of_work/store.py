@@ -17,6 +17,7 @@ from billing.ledger.events import SqlEvents
 from billing.ledger.ledger import SqlLedger
 from billing.ledger.meter import SqlRequestMeter
 from billing.ledger.reconciliation import SqlReconciliation
+from bot.unit_of_work.alerts import SqlAlerts, SqlSubscriptions, SqlWishes
 from bot.unit_of_work.audit import SqlAudit
 from bot.unit_of_work.control import SqlControl
 from bot.unit_of_work.outbox import OutboxLimits, SqlOutbox
@@ -63,6 +64,9 @@ class SqlUnitOfWork:
         self.events = SqlEvents(session)
         self.reconciliation = SqlReconciliation(session)
         self.tokens = SqlTokens(session)
+        self.alerts = SqlAlerts(session)
+        self.subscriptions = SqlSubscriptions(session)
+        self.wishes = SqlWishes(session)
 
 
 class SqlStore:

@@ -3,40 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 
 from bot.ports import Store, UnitOfWork
 from bot.use_cases.actions import Acting, plan_actions
-from bot.use_cases.cards import post
+from bot.use_cases.alerts import Routing, refresh, reopened, resolve, tell
 from bot.use_cases.waivers import remind, spent_by_job
-from bot.views.alert import finding_alert, finding_resolved
 from policies.core.catalogue import Policy
-from policies.core.decide import decide
+from policies.core.decide import FLAPPING, decide
 from policies.core.evaluate import evaluate
 from policies.core.facts import Facts
-from policies.core.finding import Evaluation, Finding
+from policies.core.finding import Evaluation
 from policies.core.waivers import waive
 from policies.ports import StoredFinding
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Routing:
-    """Where notices go.
-
-    Attributes:
-        alerts: Channel for everything without a better place; "" posts nothing.
-        teams: Channel of a team.
-        owners: Slack id of an owner tag's value; one that is missing is shown as text.
-    """
-
-    alerts: str
-    teams: Mapping[str, str] = field(default_factory=dict)
-    owners: Mapping[str, str] = field(default_factory=dict)
-
-    def channel(self, finding: Finding) -> str:
-        """Return where a finding is told."""
-        return self.teams.get(finding.team, "") or self.alerts
+__all__ = ["Routing", "run_policies"]
 
 
 def run_policies(
@@ -47,11 +29,13 @@ def run_policies(
     routing: Routing,
     now: datetime,
     can_act: bool = False,
+    plans: bool = True,
 ) -> Evaluation:
     """Evaluate, record what opened, changed and resolved, and queue what to tell.
 
     Findings, their notices, planned actions with their warnings and the marks that
-    people were told commit together. Nothing in AWS is changed here.
+    people were told commit together. Nothing in AWS is changed here. Without `plans` no
+    action is planned or called off: for a look at some of the policies alone.
     """
     found = evaluate(policies, facts, now)
     with store.write() as unit:
@@ -59,55 +43,43 @@ def run_policies(
         evaluation = waive(found, waivers, spent_by_job(facts))
         remind(unit, routing.alerts, now)
         before = unit.journal.open_findings()
-        decisions = decide(evaluation, before, now)
+        ended = _just_ended(unit, before, now)
+        decisions = decide(evaluation, [*before, *ended.values()], now)
         unit.journal.record_findings(
             decisions.record, [policy.name for policy in policies], now
         )
-        told = {one.finding.fingerprint: one for one in before}
         acting = Acting(
             can_act=can_act,
             channel=routing.channel,
             alerts=routing.alerts,
             people=routing.owners,
         )
-        warned, refused = plan_actions(unit, evaluation, policies, acting, now=now)
-        for notice in decisions.notices:
-            if notice.finding.fingerprint not in warned:
-                _tell(unit, notice.finding, told, routing, now)
-        for stored in decisions.resolved:
-            if stored.notified_at is not None:
-                _tell_resolved(unit, stored, routing, now)
+        warned, refused = (
+            plan_actions(unit, evaluation, policies, acting, now=now)
+            if plans
+            else (frozenset[str](), ())
+        )
+        new = {one.finding.fingerprint for one in decisions.notices}
+        quiet = [one for one in evaluation.findings if one.fingerprint not in new]
+        reopened(unit, quiet, ended)
+        notices = [
+            one for one in decisions.notices if one.finding.fingerprint not in warned
+        ]
+        tell(unit, notices, routing, now)
+        refresh(unit, evaluation.findings, routing, now)
+        resolve(
+            unit, [one for one in decisions.resolved if one.notified_at], routing, now
+        )
     return replace(evaluation, refused=(*evaluation.refused, *refused))
 
 
-def _tell(
-    unit: UnitOfWork,
-    finding: Finding,
-    before: Mapping[str, StoredFinding],
-    routing: Routing,
-    now: datetime,
-) -> None:
-    channel = routing.channel(finding)
-    if not channel:
-        return
-    stored = before.get(finding.fingerprint)
-    # The notice before this one is part of the key: the same state tells once.
-    last = stored.notified_at.isoformat() if stored and stored.notified_at else "first"
-    opened = stored.opened_at.isoformat() if stored else now.isoformat()
-    message = finding_alert(finding, people=routing.owners, now=now)
-    key = f"finding:{finding.fingerprint}:{opened}:{last}"
-    unit.outbox.put(post(key, channel, message), now)
-    unit.journal.mark_notified(finding.fingerprint, now)
-
-
-def _tell_resolved(
-    unit: UnitOfWork, stored: StoredFinding, routing: Routing, now: datetime
-) -> None:
-    channel = routing.channel(stored.finding)
-    if not channel:
-        return
-    message = finding_resolved(stored.finding, people=routing.owners, now=now)
-    key = (
-        f"finding:{stored.finding.fingerprint}:{stored.opened_at.isoformat()}:resolved"
-    )
-    unit.outbox.put(post(key, channel, message), now)
+def _just_ended(
+    unit: UnitOfWork, still: Sequence[StoredFinding], now: datetime
+) -> Mapping[str, StoredFinding]:
+    """Return findings that ended a short while ago and are not open, the newest of each."""
+    opened = {one.finding.fingerprint for one in still}
+    found: dict[str, StoredFinding] = {}
+    for one in unit.journal.resolved_findings(now - FLAPPING):
+        if one.finding.fingerprint not in opened:
+            found.setdefault(one.finding.fingerprint, one)
+    return found

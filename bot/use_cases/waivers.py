@@ -115,9 +115,10 @@ def spent_by_job(facts: Facts) -> Mapping[str, Money | None]:
 
 
 def remind(unit: UnitOfWork, channel: str, now: datetime) -> None:
-    """Tell once of every waiver that ends within a day."""
+    """Tell once of every waiver that ends within a day, but for those of a press."""
     for waiver in unit.journal.waivers(since=now):
-        if channel and ends_soon(waiver, now):
+        is_of_press = waiver.decided_by == waiver.owner
+        if channel and not is_of_press and ends_soon(waiver, now):
             message = waiver_ending(waiver, shown_names(unit, [waiver.owner]), now=now)
             unit.outbox.put(
                 post(f"waiver:{waiver.waiver_id}:ending", channel, message), now

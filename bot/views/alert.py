@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from billing.core.money import Money
-from bot.views.answers import Json, Message
+from bot.views.alert_buttons import NOTHING_DONE, AlertState, alert_buttons
+from bot.views.answers import Message
 from bot.views.blocks import bullets, context, fields, header, section
+from bot.views.evidence import evidence_blocks
 from bot.views.limits import fit_one
 from bot.views.people import People, who
 from bot.views.text import escape, fallback, name, plain
-from bot.views.words import ago, amount, binary_size, duration, instant, plural
-from policies.core.finding import Evidence, Finding, PlannedAction, Severity, Subject
+from bot.views.words import ago, amount, duration, instant, plural
+from policies.core.finding import Finding, PlannedAction, Severity, Subject
 
-_EVIDENCE_MAX = 10
 _SENTENCES_MAX = 8
 _ACTIONS_MAX = 5
-_CURRENCY = re.compile(r"[A-Z]{3}")
+_GROUP_MAX = 10
 
 _ICONS = {
     Severity.INFO: ":information_source:",
@@ -54,29 +53,68 @@ _MODES = {
 }
 
 
-def finding_alert(finding: Finding, *, people: People, now: datetime) -> Message:
+def finding_alert(
+    finding: Finding,
+    *,
+    people: People,
+    now: datetime,
+    state: AlertState = NOTHING_DONE,
+) -> Message:
     """Render a finding for its owner; mentioned when `people` knows a Slack id."""
-    title = f"{kind_name(finding.kind)}: {finding.job or finding.subject.id}"
+    title = alert_title(finding)
     owner = f"{who(finding.owner, people)}: " if finding.owner else ""
-    sentences = [escape(text) for text in finding.explanation[:_SENTENCES_MAX]]
+    sentences = [escape(text) for text in finding.explanation[:1]]
     lead = sentences[0] if sentences else escape(kind_name(finding.kind))
+    done = _done(state, people, now)
     blocks = [
         header(title),
         section(f"{_ICONS[finding.severity]} {owner}{lead}"),
-        *([section(bullets(sentences[1:]))] if sentences[1:] else []),
         fields(_figures(finding, now)),
-        *_evidence(finding.evidence),
+        *([section("\n".join(done))] if done else []),
         section(f"*What happens next*\n{_next(finding, now)}"),
-        context(f"Policy {name(finding.policy)}, clause {name(finding.clause)}."),
+        context(f"Policy {name(finding.policy)}. Explain shows the reasons."),
+        *alert_buttons(finding, state),
     ]
     stake = "" if finding.cost_at_stake is None else f", {_stake(finding)} at stake"
     text = f"{fallback(title, most=140)}{stake}"
     return fit_one(Message(text=text, blocks=tuple(blocks)))
 
 
+def alert_title(finding: Finding) -> str:
+    """Return what a finding is called."""
+    return f"{kind_name(finding.kind)}: {finding.job or finding.subject.id}"
+
+
+def _done(state: AlertState, people: People, now: datetime) -> list[str]:
+    lines = []
+    if state.not_idle_by:
+        lines.append(f"{who(state.not_idle_by, people)} says that it is in use.")
+    if state.kept_until is not None and state.kept_until > now:
+        by = f" by {who(state.kept_by, people)}" if state.kept_by else ""
+        lines.append(f"Kept{by} until {instant(state.kept_until)}.")
+    if state.snoozed_until is not None and state.snoozed_until > now:
+        lines.append(f"No reminders until {instant(state.snoozed_until)}.")
+    return lines
+
+
+def finding_details(finding: Finding, *, now: datetime) -> Message:
+    """Render why a finding is one: every sentence, value and limit."""
+    sentences = [escape(text) for text in finding.explanation[:_SENTENCES_MAX]]
+    blocks = [
+        *([section(bullets(sentences))] if sentences else []),
+        *evidence_blocks(finding.evidence),
+        context(
+            f"Policy {name(finding.policy)}, clause {name(finding.clause)}, as of"
+            f" {instant(now)}."
+        ),
+    ]
+    text = f"Why: {fallback(alert_title(finding), most=140)}"
+    return fit_one(Message(text=text, blocks=tuple(blocks)))
+
+
 def finding_resolved(finding: Finding, *, people: People, now: datetime) -> Message:
     """Render a finding that is over."""
-    title = f"{kind_name(finding.kind)}: {finding.job or finding.subject.id}"
+    title = alert_title(finding)
     lasted = duration(now - finding.since)
     owner = f" {who(finding.owner, people)}" if finding.owner else ""
     done = f":white_check_mark: *Resolved*{owner} at {instant(now)}, after {lasted}."
@@ -84,6 +122,49 @@ def finding_resolved(finding: Finding, *, people: People, now: datetime) -> Mess
     blocks = (header(title), section(done), context(small))
     text = f"Resolved: {fallback(title, most=140)}"
     return fit_one(Message(text=text, blocks=blocks))
+
+
+def finding_again(finding: Finding, *, people: People, is_worse: bool) -> Message:
+    """Render the reminder in a finding's thread."""
+    owner = f"{who(finding.owner, people)}: " if finding.owner else ""
+    said = "it got worse" if is_worse else "it still holds"
+    stake = (
+        "" if finding.cost_at_stake is None else f", {_stake(finding)} is at stake now"
+    )
+    line = f"{_ICONS[finding.severity]} {owner}{said}{stake}."
+    text = f"{fallback(alert_title(finding), most=140)}: {said}"
+    return fit_one(Message(text=text, blocks=(section(line),)))
+
+
+def findings_group(
+    findings: Sequence[Finding], *, open_left: int, now: datetime, count: int = 0
+) -> Message:
+    """Render many findings of one policy at once; each stands in the thread.
+
+    `count` is how many they were at first, where some are no longer known.
+    """
+    first = findings[0]
+    count = count or len(findings)
+    title = f"{kind_name(first.kind)}: {plural(count, 'finding')}"
+    shown = [
+        f"{name(one.job or one.subject.id)}: {_stake(one)}"
+        for one in findings[:_GROUP_MAX]
+    ]
+    left = len(findings) - len(shown)
+    if left > 0:
+        shown.append(f"and {left:,} more")
+    state = (
+        f":white_check_mark: All of them are resolved, at {instant(now)}."
+        if not open_left
+        else f":warning: {open_left:,} of {count:,} are open."
+    )
+    blocks = (
+        header(title),
+        section(state),
+        section(f"*At stake*\n{bullets(shown)}"),
+        context(f"Policy {name(first.policy)}. Each one is in the thread."),
+    )
+    return fit_one(Message(text=fallback(title, most=140), blocks=blocks))
 
 
 def kind_name(kind: str) -> str:
@@ -121,50 +202,6 @@ def _job(finding: Finding) -> str:
     if finding.subject.type in {"job", "commitment"}:
         return ""
     return name(finding.job) if finding.job else "none: no job tag"
-
-
-def _evidence(evidence: Sequence[Evidence]) -> list[Json]:
-    if not evidence:
-        return []
-    lines = [evidence_line(one) for one in evidence[:_EVIDENCE_MAX]]
-    left = len(evidence) - _EVIDENCE_MAX
-    if left > 0:
-        lines.append(f"and {plural(left, 'more value')}")
-    return [section(f"*Why*\n{bullets(lines)}")]
-
-
-def evidence_line(one: Evidence) -> str:
-    """Return a value beside the limit it was held against."""
-    label = escape(one.name.replace("_", " "), most=80)
-    value = "unknown" if one.value is None else _measured(one.value, one.unit)
-    against = f" (limit {_limit(one.threshold, one.unit)})" if one.threshold else ""
-    when = f", as of {instant(one.as_of)}" if one.as_of else ""
-    return f"{label}: {value}{against}{when}"
-
-
-def _limit(text: str, unit: str) -> str:
-    """Return a limit with its unit once; some say it themselves."""
-    if unit and text.endswith(unit):
-        return escape(text, most=120)
-    sign, space, number = text.rpartition(" ")
-    return f"{escape(sign)}{space}{_measured(number, unit)}"
-
-
-def _measured(text: str, unit: str) -> str:
-    """Return a figure in its unit: money as money, bytes in units people read."""
-    if unit == "B" and text.isdecimal():
-        return binary_size(int(text))
-    if _CURRENCY.fullmatch(unit):
-        try:
-            return amount(Money.of(text, unit))
-        except ValueError:
-            pass
-    return f"{escape(text, most=120)}{_unit(unit)}"
-
-
-def _unit(unit: str) -> str:
-    shown = escape(unit, most=20)
-    return f" {shown}" if shown else ""
 
 
 def _next(finding: Finding, now: datetime) -> str:

@@ -44,6 +44,13 @@ class Owners:
                 found.add(owner)
         return frozenset(found)
 
+    def slack_id(self, owner: str) -> str:
+        """Return the one person that an owner tag names; "" when there is none."""
+        if not owner:
+            return ""
+        ids, _ = self.directory.resolve([self._mapped(owner)])
+        return next(iter(ids)) if len(ids) == 1 else ""
+
     def names(self, slack_id: str) -> str:
         """Return what somebody's owner tags may say."""
         person = self.directory.person(slack_id)

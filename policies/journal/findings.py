@@ -32,6 +32,25 @@ class SqlFindings:
         ).scalars()
         return [_stored(row) for row in rows]
 
+    def open_finding(self, fingerprint: str) -> StoredFinding | None:
+        """Return one open finding."""
+        row = self._session.execute(
+            select(FindingRow).where(
+                _FINDING.c.fingerprint == fingerprint,
+                _FINDING.c.resolved_at.is_(None),
+            )
+        ).scalar_one_or_none()
+        return None if row is None else _stored(row)
+
+    def resolved_findings(self, since: datetime) -> Sequence[StoredFinding]:
+        """Return findings that were resolved since an instant, by fingerprint, newest first."""
+        rows = self._session.execute(
+            select(FindingRow)
+            .where(_FINDING.c.resolved_at >= since)
+            .order_by(_FINDING.c.fingerprint, _FINDING.c.resolved_at.desc())
+        ).scalars()
+        return [_stored(row) for row in rows]
+
     def record_findings(
         self, findings: Sequence[Finding], judged: Sequence[str], now: datetime
     ) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.views.alert import evidence_line
+from bot.views.evidence import evidence_line
 from policies.core.finding import Evidence
 
 

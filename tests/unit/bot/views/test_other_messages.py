@@ -34,12 +34,9 @@ Idle GPUs: job-123, $1,320.96 at stake
 | *At stake* $1,320.96
 | *Since* 30 Nov 2026 15:18 UTC, 42 minutes ago
 | *Team* `research`
-*Why*
-• gpu utilization: 0.4 % (limit 5 %), as of 30 Nov 2026 16:00 UTC
-• network: unknown (limit 1 MB/s)
 *What happens next*
 The policy only notifies: nothing in AWS is changed.
-(Policy `stop-idle-gpus`, clause `gpu_utilization &lt; 5% for 30m`.)\
+(Policy `stop-idle-gpus`. Explain shows the reasons.)\
 """)
 
 
