@@ -49,6 +49,9 @@ class Journal(Protocol):
     def open_findings(self) -> Sequence[StoredFinding]:
         """Return findings that are not resolved, by fingerprint."""
 
+    def resolved_findings(self, since: datetime) -> Sequence[StoredFinding]:
+        """Return findings that were resolved since an instant, by fingerprint, newest first."""
+
     def record_findings(
         self, findings: Sequence[Finding], judged: Sequence[str], now: datetime
     ) -> None:
@@ -57,6 +60,9 @@ class Journal(Protocol):
         A finding of a judged policy whose subject was reported unknown must be passed
         again by the caller, so it stays open.
         """
+
+    def open_finding(self, fingerprint: str) -> StoredFinding | None:
+        """Return one open finding."""
 
     def mark_notified(self, fingerprint: str, now: datetime) -> None:
         """Record that a finding's owner was told."""
