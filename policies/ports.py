@@ -10,7 +10,13 @@ from typing import Protocol
 from billing.core.errors import GpucostError
 from billing.core.money import Money
 from policies.core.actions import Action, ActionState, Live
-from policies.core.approvals import ApprovalRequest, RequestState, Vote
+from policies.core.approvals import (
+    ApprovalRequest,
+    RequestEvent,
+    RequestState,
+    Vote,
+)
+from policies.core.delegations import Delegation
 from policies.core.finding import Finding, Target
 from policies.core.grants import StartedLaunch
 from policies.core.waivers import Waiver, WaiverState
@@ -86,10 +92,48 @@ class Journal(Protocol):
     def decide(
         self, request: ApprovalRequest, state: RequestState, *, by: str, now: datetime
     ) -> bool:
-        """Move a pending request to a final state by compare-and-set; False when it lost."""
+        """Move a request to the state of a decision by compare-and-set; False: it lost."""
+
+    def move(
+        self,
+        request: ApprovalRequest,
+        event: RequestEvent,
+        state: RequestState,
+        *,
+        by: str,
+        now: datetime,
+        text: str = "",
+    ) -> bool:
+        """Let something happen to a request as it was read; False when it lost."""
+
+    def edit(
+        self,
+        request: ApprovalRequest,
+        changed: ApprovalRequest,
+        *,
+        idempotency_key: str,
+        by: str,
+        now: datetime,
+        text: str,
+    ) -> bool:
+        """Put the next version in the place of a request; False when it lost."""
 
     def committed_cost(self, owner: str, job_family: str, since: datetime) -> Money:
-        """Return ceilings of open and approved requests of an owner and job family since."""
+        """Return ceilings of open and granted requests of an owner and job family since."""
+
+    def pieces(
+        self, owner: str, job_family: str, since: datetime
+    ) -> Sequence[tuple[str, Money | None]]:
+        """Return id and ceiling of those requests, oldest first."""
+
+    def add_delegation(self, delegation: Delegation) -> None:
+        """Store a delegation."""
+
+    def delegations(self, now: datetime, person_id: str = "") -> Sequence[Delegation]:
+        """Return those that hold at an instant or will, from or to somebody, by end."""
+
+    def end_delegations(self, from_id: str, now: datetime) -> int:
+        """End what somebody handed over; return how many ended."""
 
     def launches(self, request_id: str) -> Sequence[StartedLaunch]:
         """Return every launch under a request's grant, oldest first."""

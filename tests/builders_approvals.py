@@ -10,13 +10,8 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import text
 
 from billing.core.estimate import EstimateRequest
-from bot.use_cases.approvals import (
-    Ask,
-    Ballot,
-    VoteOutcome,
-    file_request,
-    vote,
-)
+from bot.use_cases.approvals import Ask, file_request
+from bot.use_cases.approvals_voting import Ballot, VoteOutcome, vote
 from bot.use_cases.estimate import estimate_run
 from bot.use_cases.pricing import price_book
 from policies.core.approvals import (
@@ -99,10 +94,12 @@ class Desk:
         *,
         hours: float = 1,
         version: int | None = 1,
+        reason: str = "because",
     ) -> VoteOutcome:
         ballot = Ballot(
-            request_id=request.request_id, version=version, voter=who, verdict=verdict
-        )
+            request_id=request.request_id, version=version, voter=who, verdict=verdict,
+            reason=reason,
+        )  # fmt: skip
         return vote(
             self.store, self.directory, ballot, channel=CHANNEL, now=after(hours)
         )

@@ -354,6 +354,8 @@ def _block(block: dict[str, Any]) -> str:
             f"[{one['text']['text']} {one['action_id']}={one['value']}]"
             for one in block["elements"]
         )
+    if kind == "input":
+        return f"<{block['label']['text']}: ____>"
     if kind == "rich_text":
         return f"> {block['elements'][0]['elements'][0]['text']}"
     if kind == "data_visualization":

@@ -14,20 +14,23 @@ from typing import Any
 import typer
 
 from bot.cli import (
+    approval_changes,
     approvals,
     compare,
     costs,
     data,
     estimates,
     explain,
-    known,
+    exports,
     job_imports,
+    known,
     launches,
     policies,
     reconciliation,
     service,
     tokens,
     untagged,
+    waivers,
 )
 from bot.cli.output import FAILED, Format, fail, wants_json
 
@@ -52,9 +55,10 @@ for family in (
         reconciliation,
         estimates,
         data,
+        exports,
         policies,
     ),
-    *(approvals, launches, tokens, service),
+    *(approvals, approval_changes, waivers, launches, tokens, service),
 ):
     family.register(app)
 

@@ -54,8 +54,8 @@ def request(
             stored = application.desk.file_from_cli(
                 plan, requester=requester, reason=reason
             )
-            _show(application, stored, format_)
-    _leave(stored.state.value)
+            show_request(application, stored, format_)
+    leave(stored.state.value)
 
 
 @approval.command()
@@ -67,7 +67,7 @@ def show(
         from bot.wiring.application import open_application
 
         with open_application(config) as application:
-            _show(application, application.approval(id_), format_)
+            show_request(application, application.approval(id_), format_)
 
 
 @approval.command(name="list")
@@ -112,8 +112,8 @@ def wait(
             stored = application.desk.wait(
                 id_, parse_duration(timeout, allow_zero=True)
             )
-            _show(application, stored, format_)
-    _leave(stored.state.value)
+            show_request(application, stored, format_)
+    leave(stored.state.value)
 
 
 @approval.command()
@@ -125,7 +125,7 @@ def cancel(
         from bot.wiring.application import open_application
 
         with open_application(config) as application:
-            _show(application, application.desk.cancel(id_), format_)
+            show_request(application, application.desk.cancel(id_), format_)
 
 
 @approval.command()
@@ -145,14 +145,14 @@ def approve(
 @approval.command()
 def deny(
     id_: IdArgument,
-    reason: ReasonOption = "",
+    reason: ReasonOption,
     as_: Annotated[
         str, typer.Option("--as", help="E-mail; only under approvals.cli: trusted.")
     ] = "",
     config: ConfigOption = "",
     format_: FormatOption = Format.TABLE,
 ) -> None:
-    """Deny a request as the authenticated caller."""
+    """Deny a request as the authenticated caller; the reason is shown."""
     _vote(id_, "deny", reason, as_, config, format_)
 
 
@@ -199,11 +199,12 @@ def _vote(
             stored = application.desk.vote_from_cli(
                 id_, verdict, reason=reason, as_email=as_
             )
-            _show(application, stored, format_)
-    _leave(stored.state.value)
+            show_request(application, stored, format_)
+    leave(stored.state.value)
 
 
-def _show(application: object, request_: object, format_: Format) -> None:
+def show_request(application: object, request_: object, format_: Format) -> None:
+    """Print one request."""
     from bot.views import documents, terminal
     from bot.wiring.application import Application
     from policies.core.approvals import ApprovalRequest
@@ -223,9 +224,9 @@ def _show(application: object, request_: object, format_: Format) -> None:
     )
 
 
-def _leave(state: str) -> None:
-    """Leave with the exit code of a state: denied and expired 3, pending 4."""
-    if state == "pending":
+def leave(state: str) -> None:
+    """Leave with the exit code of a state: denied and expired 3, waiting 4."""
+    if state in {"pending", "needs-info"}:
         raise typer.Exit(PENDING)
     if state != "approved":
         raise typer.Exit(DENIED)

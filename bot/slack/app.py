@@ -17,8 +17,9 @@ from slack_sdk import WebClient
 from bot.slack.client import quiet_logger
 from bot.slack.handlers import Handlers, Home
 from bot.slack.listeners import Listeners
+from bot.slack.pressed import PATTERN
 from bot.slack.work import Work
-from bot.views.approval_buttons import APPROVE, DENY
+from bot.views.alert_buttons import ALERT_ACTIONS
 from bot.views.asked import LEAKS, MORE, REFRESH, SHARE, WHY
 from bot.views.errors import busy
 from bot.views.untagged import CONFIRM, UNDO
@@ -71,6 +72,7 @@ def build_app(
     _register_events(app, listeners, work=work)
     _register_clicks(app, listeners, work=work)
     _register_answer_clicks(app, listeners, work=work)
+    _register_alert_clicks(app, listeners, work=work)
     return app
 
 
@@ -109,7 +111,7 @@ def _register_events(app: App, listeners: Listeners, *, work: Work) -> None:
 
 
 def _register_clicks(app: App, listeners: Listeners, *, work: Work) -> None:
-    @app.action(re.compile(f"^(?:{APPROVE}|{DENY})$"))
+    @app.action(re.compile(f"^{PATTERN}$"))
     def on_click(
         ack: Any, body: dict[str, Any], action: dict[str, Any]
     ) -> BoltResponse | None:
@@ -125,6 +127,17 @@ def _register_answer_clicks(app: App, listeners: Listeners, *, work: Work) -> No
         ack: Any, body: dict[str, Any], action: dict[str, Any]
     ) -> BoltResponse | None:
         if work.submit(lambda: listeners.on_answer_click(body, action)):
+            ack()
+            return None
+        return _accepted(False)  # noqa: FBT003 - named by the function
+
+
+def _register_alert_clicks(app: App, listeners: Listeners, *, work: Work) -> None:
+    @app.action(re.compile(f"^(?:{'|'.join(ALERT_ACTIONS)})$"))
+    def on_alert_click(
+        ack: Any, body: dict[str, Any], action: dict[str, Any]
+    ) -> BoltResponse | None:
+        if work.submit(lambda: listeners.on_alert_click(body, action)):
             ack()
             return None
         return _accepted(False)  # noqa: FBT003 - named by the function

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
+from typing import Any
 
 from bot.ports import Message, OutboxMessage
 from bot.slack.grammar import Question
-from policies.core.approvals import Verdict
+from policies.core.approvals import RequestEvent, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,19 +62,25 @@ class Ask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Click:
-    """A press of Approve or Deny; an identifier of a request, never an authority.
+    """A press on an approval card; an identifier of a request, never an authority.
 
     Attributes:
+        verdict: Of Approve and Deny; None for the other buttons.
+        event: What another button asks to happen: ask, answer or edit.
+        way: Which of the cheaper ways an edit switches to.
+        reason: What was written in the card's box.
         message_ts: The card that was pressed; "" when Slack did not say.
     """
 
     asker: Asker
     request_id: str
     version: int
-    verdict: Verdict
+    verdict: Verdict | None
     message_ts: str
     now: datetime
     reason: str = ""
+    event: RequestEvent | None = None
+    way: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +120,10 @@ def _not_seen(_kind: str, _key: str) -> bool:
     return False
 
 
+def _no_press(_click: object) -> tuple[Message, ...]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handlers:
     """Everything a listener may call.
@@ -127,6 +138,7 @@ class Handlers:
             are the listeners' own.
         click: Casts a vote; authority comes from the database and the directory.
         enqueue: Stores an effect in the outbox; False when its key is known.
+        alert: Does what a button under an alert says (an ``AlertClick``).
         zone: The time zone of somebody by Slack id; UTC when it is not known.
         refused: Puts a refusal on record.
         seen: Records a delivery by kind and key; True when it was seen before.
@@ -139,5 +151,6 @@ class Handlers:
     refused: Callable[[Refused], None]
     failed: Callable[[str, Exception], str]
     zone: Callable[[str], tzinfo] = _utc
+    alert: Callable[[Any], tuple[Message, ...]] = _no_press
     answers: Mapping[str, Answer] = field(default_factory=dict)
     seen: Callable[[str, str], bool] = _not_seen

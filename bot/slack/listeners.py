@@ -13,13 +13,14 @@ from datetime import tzinfo
 from slack_sdk import WebClient
 
 from bot.ports import Message, OutboxMessage, SlackFailedError
+from bot.slack.alert_clicks import read_alert_click
 from bot.slack.answering import Reply, payload_of
-from bot.slack.asked_again import AskedAgain
+from bot.slack.asked_again import NOT_MINE, AskedAgain
 from bot.slack.grammar import CHANGING, BadQuestion, Question, read_question
-from bot.slack.handlers import Ask, Asker, Click, Handlers, Home, Refused
+from bot.slack.handlers import Ask, Asker, Handlers, Home, Refused
 from bot.slack.origin import Body, click_asker, command_asker, event_asker, is_home
+from bot.slack.pressed import read_click
 from bot.slack.words import without_mention
-from bot.views.approval_buttons import APPROVE, DENY, parse_button_value
 from bot.views.asked import (
     MORE,
     REFRESH,
@@ -33,14 +34,13 @@ from bot.views.errors import (
     bad_usage,
     failed,
     not_available,
+    note,
     stranger,
 )
 from bot.views.help import help_message, menu
 from bot.views.limits import fit
 from bot.views.refusal import click_refused
-from policies.core.approvals import Verdict
 
-_VERDICTS = {APPROVE: Verdict.APPROVE, DENY: Verdict.DENY}
 #: Answers by mention or direct message; longer ones say how much is left out.
 _MENTION_MESSAGES_MAX = 5
 
@@ -84,10 +84,26 @@ class Listeners:
         self._answer_event(body, asker, kind="post")
 
     def on_click(self, body: Body, action: Body) -> None:
-        """Hand a press of Approve or Deny to the application."""
+        """Hand a press on an approval card to the application."""
         asker = click_asker(body)
         reply = self._reply(body, asker)
         self._carry(reply, lambda: self._click(body, action, asker))
+
+    def on_alert_click(self, body: Body, action: Body) -> None:
+        """Hand a press under an alert to the application."""
+        asker = click_asker(body)
+        reply = self._reply(body, asker)
+        self._carry(reply, lambda: self._alert_click(action, asker))
+
+    def _alert_click(self, action: Body, asker: Asker) -> tuple[Message, ...]:
+        if not is_home(asker, self.home):
+            self._refuse(asker, "other_organisation")
+            return (stranger(),)
+        click = read_alert_click(action, asker, self.handlers.now())
+        if click is None:
+            self._refuse(asker, "forged_value")
+            return (note(NOT_MINE),)
+        return self.handlers.alert(click)
 
     def on_answer_click(self, body: Body, action: Body) -> None:
         """Ask again what an answer's button says: Share, Refresh, and so on."""
@@ -185,22 +201,11 @@ class Listeners:
         if not is_home(asker, self.home):
             self._refuse(asker, "other_organisation")
             return (stranger(),)
-        value = parse_button_value(str(action.get("value") or ""))
-        verdict = _VERDICTS.get(str(action.get("action_id") or ""))
-        if value is None or verdict is None:
+        click = read_click(body, action, asker, now)
+        if click is None:
             self._refuse(asker, "forged_value")
             return (click_refused("?", "this button is not one of mine"),)
-        container = body.get("container") or {}
-        outcome = self.handlers.click(
-            Click(
-                asker=asker,
-                request_id=value[0],
-                version=value[1],
-                verdict=verdict,
-                message_ts=str(container.get("message_ts") or ""),
-                now=now,
-            )
-        )
+        outcome = self.handlers.click(click)
         return (outcome.note,) if outcome.note else ()
 
     def _refuse(self, asker: Asker, reason: str) -> None:

@@ -6,14 +6,13 @@ up when somebody clicks. Once decided the card has no buttons and names who deci
 
 from __future__ import annotations
 
-import re
 from datetime import datetime
 
 from bot.views.answers import Json, Message
+from bot.views.approval_buttons import button_value, buttons, words_box
 from bot.views.blocks import (
     actions,
-    button,
-    confirm,
+    bullets,
     context,
     fields,
     header,
@@ -23,15 +22,24 @@ from bot.views.blocks import (
 from bot.views.estimate import alternatives_block, limit
 from bot.views.limits import fit_one
 from bot.views.people import People, who, who_all
-from bot.views.text import escape, fallback, name, plain
+from bot.views.text import escape, fallback, name
 from bot.views.words import amount, duration, hours, instant, plural
-from policies.core.approvals import ApprovalRequest, RequestState, Verdict, Vote
+from policies.core.approvals import (
+    ApprovalRequest,
+    PastEvent,
+    RequestEvent,
+    RequestState,
+    Verdict,
+    Vote,
+    approvers_of,
+    assigned_to,
+    open_question,
+)
+from policies.core.voting import approvals_missing
 
-APPROVE = "approval_approve"
-DENY = "approval_deny"
-_VALUE = re.compile(r"(apr-[0-9a-z]{4,32}):([0-9]{1,6})")
 _REQUESTS_MAX = 20
 _VOTES_MAX = 9
+_PIECES_MAX = 5
 
 _DECIDED = {
     RequestState.APPROVED: (":white_check_mark:", "Approved"),
@@ -39,7 +47,12 @@ _DECIDED = {
     RequestState.EXPIRED: (":hourglass:", "Expired"),
     RequestState.CANCELLED: (":wastebasket:", "Cancelled"),
     RequestState.SUPERSEDED: (":arrows_counterclockwise:", "Replaced by a new version"),
+    RequestState.CONSUMED: (":white_check_mark:", "Approved, and used"),
+    RequestState.LAPSED: (":white_check_mark:", "Approved, then lapsed"),
 }
+_GRANTED = frozenset(
+    {RequestState.APPROVED, RequestState.CONSUMED, RequestState.LAPSED}
+)
 _NEXT = {
     RequestState.APPROVED: (
         "It may be launched now with `gpucost run`, within what is described here and"
@@ -48,46 +61,81 @@ _NEXT = {
     RequestState.DENIED: "Nothing is launched. Ask again with a changed plan.",
     RequestState.EXPIRED: "Nobody decided in time, so nothing is launched. Ask again.",
     RequestState.CANCELLED: "It was withdrawn, so nothing is launched.",
-    RequestState.SUPERSEDED: "The new version has a card of its own; decide there.",
+    RequestState.SUPERSEDED: "What took its place has a card of its own; decide there.",
+    RequestState.CONSUMED: "Nothing more may be launched under it. Ask again.",
+    RequestState.LAPSED: (
+        "Nothing more may be launched under it; what runs goes on. Ask again."
+    ),
 }
-
-
-def button_value(request: ApprovalRequest) -> str:
-    """Return what a button carries: which request, in which version."""
-    return f"{request.request_id}:{request.version}"
-
-
-def parse_button_value(value: str) -> tuple[str, int] | None:
-    """Read a button's value; None when it is not one of ours.
-
-    >>> parse_button_value("apr-7k2m9q:2"), parse_button_value("apr-7k2m9q:2:admin")
-    (('apr-7k2m9q', 2), None)
-    """
-    found = _VALUE.fullmatch(value)
-    return (found[1], int(found[2])) if found else None
 
 
 def approval_card(
     request: ApprovalRequest, *, people: People, now: datetime
 ) -> Message:
-    """Render a request that waits for a decision."""
+    """Render a request that waits: for a decision, or for an answer."""
+    asked = open_question(request)
+    title = "Waits for an answer" if asked else "Approval needed"
     blocks = [
-        header(f"Approval needed: {_price_plain(request)}"),
+        header(f"{title}: {_price_plain(request)}"),
+        *_question(request, asked, people=people),
+        *_edited(request),
         *_what(request, people=people),
+        *_to_weigh(request),
         *alternatives_block(request.alternatives),
         section(_who_may(request, people=people, now=now)),
         *_votes(request, people=people),
-        actions(f"approval:{button_value(request)}", _buttons(request)),
+        words_box(request),
+        actions(
+            f"approval:{button_value(request)}", buttons(request, _price_plain(request))
+        ),
         context(_basis(request)),
     ]
-    text = f"Approval needed: {_summary(request)}"
+    text = f"{title}: {_summary(request)}"
     return fit_one(Message(text=text, blocks=tuple(blocks)))
+
+
+def _question(
+    request: ApprovalRequest, asked: PastEvent | None, *, people: People
+) -> list[Json]:
+    if asked is None:
+        return []
+    whom = who(request.requester, people)
+    said = f"*{whom}: {who(asked.by, people)} asks*"
+    return [section(said), quote(asked.text)]
+
+
+def _edited(request: ApprovalRequest) -> list[Json]:
+    """Say how this version differs from the one before, whose approvals are void."""
+    edits = [
+        one
+        for one in request.history
+        if one.event is RequestEvent.EDIT and one.version == request.version
+    ]
+    if not edits:
+        return []
+    what = escape(edits[-1].text.replace(" -> ", " to "), most=400)
+    return [section(f":pencil2: *Changed:* {what}. Earlier approvals are void.")]
+
+
+def _to_weigh(request: ApprovalRequest) -> list[Json]:
+    """Show what helps to decide: budget left, similar runs, and other pieces."""
+    lines = [escape(line, most=300) for line in request.context]
+    if request.pieces:
+        shown = ", ".join(name(one) for one in request.pieces[:_PIECES_MAX])
+        left = len(request.pieces) - _PIECES_MAX
+        more = f" and {left} more" if left > 0 else ""
+        lines.append(
+            f"counted together with {shown}{more}: same owner and job family, 24 hours"
+        )
+    return [section(f"*To weigh*\n{bullets(lines)}")] if lines else []
 
 
 def decided_card(request: ApprovalRequest, *, people: People) -> Message:
     """Render a request that is decided: who, when, what happens next; no buttons."""
     icon, word = _DECIDED[request.state]
     decided = f"{icon} *{word}*{_by(request, people)}{_at(request)}"
+    if any(vote.verdict is Verdict.BREAK_GLASS for vote in request.votes):
+        decided += "\n:rotating_light: The glass was broken: no approver agreed."
     reasons = [vote.reason for vote in _deciding(request) if vote.reason]
     blocks = [
         header(f"{word}: {_price_plain(request)}"),
@@ -102,7 +150,7 @@ def decided_card(request: ApprovalRequest, *, people: People) -> Message:
 
 
 def _by(request: ApprovalRequest, people: People) -> str:
-    by_hand = (RequestState.APPROVED, RequestState.DENIED, RequestState.CANCELLED)
+    by_hand = {*_GRANTED, RequestState.DENIED, RequestState.CANCELLED}
     if request.state not in by_hand:
         return ""
     voters = [vote.person_id for vote in _deciding(request)]
@@ -112,11 +160,12 @@ def _by(request: ApprovalRequest, people: People) -> str:
 
 
 def _deciding(request: ApprovalRequest) -> list[Vote]:
-    wanted = {
-        RequestState.APPROVED: Verdict.APPROVE,
-        RequestState.DENIED: Verdict.DENY,
-    }.get(request.state)
-    return [vote for vote in request.votes if vote.verdict is wanted]
+    if request.state is RequestState.DENIED:
+        return [vote for vote in request.votes if vote.verdict is Verdict.DENY]
+    if request.state not in _GRANTED:
+        return []
+    broken = [vote for vote in request.votes if vote.verdict is Verdict.BREAK_GLASS]
+    return broken or [vote for vote in request.votes if vote.verdict is Verdict.APPROVE]
 
 
 def _at(request: ApprovalRequest) -> str:
@@ -167,12 +216,16 @@ def _who_may(request: ApprovalRequest, *, people: People, now: datetime) -> str:
     rule = request.rule
     if rule is None:
         return "No policy asks for an approval of this."
-    if not rule.tier.approvers:
+    approvers = approvers_of(request, now)
+    if not approvers:
         who_may = "Nobody may approve: the policy names no approvers. Tell an admin."
     else:
         needed = plural(rule.tier.required, "approval")
-        names = who_all(rule.tier.approvers, people)
+        names = who_all(approvers, people)
         who_may = f"*Needs {needed}* from {names}, not the requester or owner."
+        assigned = assigned_to(request)
+        if assigned:
+            who_may += f" Please: {who_all(assigned, people, joint=' and ')}."
     over = f"Policy {name(rule.policy)}: over {limit(rule.tier.over)}."
     return f"{who_may}\n{over}{_expiry(request, now)}"
 
@@ -186,37 +239,28 @@ def _expiry(request: ApprovalRequest, now: datetime) -> str:
     return f" Expires {instant(ends)}, in {duration(ends - now)}."
 
 
+_SAID = {
+    Verdict.APPROVE: "approved",
+    Verdict.DENY: "denied",
+    Verdict.BREAK_GLASS: "broke the glass",
+}
+
+
 def _votes(request: ApprovalRequest, *, people: People) -> list[Json]:
     """Show who already spoke, while more must, or when several did."""
     required = request.rule.tier.required if request.rule else 1
     if not request.votes or (required == 1 and request.decided_at is not None):
         return []
-    words = {Verdict.APPROVE: "approved", Verdict.DENY: "denied"}
     lines = [
-        f"{who(vote.person_id, people)} {words[vote.verdict]} at {instant(vote.at)}"
+        f"{who(vote.person_id, people)} {_SAID[vote.verdict]}"
+        + (f" for {who(vote.seat, people)}" if vote.seat else "")
+        + f" at {instant(vote.at)}"
         + (" (asserted on the command line)" if vote.asserted else "")
         for vote in request.votes
     ]
-    yes = sum(vote.verdict is Verdict.APPROVE for vote in request.votes)
+    yes = max(required - approvals_missing(request, request.votes), 0)
     return [
         context(f"{yes} of {plural(required, 'approval')} so far.", *lines[:_VOTES_MAX])
-    ]
-
-
-def _buttons(request: ApprovalRequest) -> list[Json]:
-    value = button_value(request)
-    sure = confirm(
-        "Approve this run?",
-        f"{plain(request.envelope.job, most=80)}: {_price_plain(request)}. "
-        "A decision is final.",
-        yes="Approve",
-        no="Not yet",
-    )
-    return [
-        button(
-            "Approve", action_id=APPROVE, value=value, style="primary", confirm=sure
-        ),
-        button("Deny", action_id=DENY, value=value, style="danger"),
     ]
 
 
@@ -229,10 +273,9 @@ def _basis(request: ApprovalRequest) -> str:
 def request_filed(request: ApprovalRequest, *, people: People, channel: str) -> Message:
     """Tell the requester what became of the request; `channel` is ready for mrkdwn."""
     shown = name(request.request_id)
-    if request.state is RequestState.PENDING:
-        text = (
-            f"Request {shown} waits for a decision in {channel}: {_summary(request)}."
-        )
+    if request.state.is_open:
+        waits = "a decision" if request.state is RequestState.PENDING else "an answer"
+        text = f"Request {shown} waits for {waits} in {channel}: {_summary(request)}."
     elif request.state is RequestState.APPROVED and request.rule is None:
         text = f"No approval is needed ({shown}): {_summary(request)}."
     else:
@@ -249,7 +292,7 @@ def requests_list(
     if not requests:
         text = "No approval requests."
         return Message(text=text, blocks=(section(text),))
-    waiting = sum(one.state is RequestState.PENDING for one in requests)
+    waiting = sum(one.state.is_open for one in requests)
     title = f"{plural(len(requests), 'approval request')}, {waiting} waiting"
     lines = [_line(one, people=people, now=now) for one in requests[:_REQUESTS_MAX]]
     left = len(requests) - _REQUESTS_MAX
@@ -259,13 +302,14 @@ def requests_list(
 
 
 def _line(request: ApprovalRequest, *, people: People, now: datetime) -> str:
-    word = "Waiting"
+    needs = request.state is RequestState.NEEDS_INFO
+    word = "Waiting for an answer" if needs else "Waiting"
     if request.state in _DECIDED:
         word = _DECIDED[request.state][1] + _by(request, people) + _at(request)
     ask = request.envelope
     shape = f"{ask.count:,} x {name(ask.instance_type, most=40)}"
     asked = f"asked by {who(request.requester, people)}"
-    expiry = _expiry(request, now) if request.state is RequestState.PENDING else ""
+    expiry = _expiry(request, now) if request.state.is_open else ""
     first = (
         f"{name(request.request_id)} {name(ask.job)}: {shape}, {_price_plain(request)}"
     )

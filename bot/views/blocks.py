@@ -95,6 +95,21 @@ def button(
     return element
 
 
+def text_box(block_id: str, action_id: str, label: str, *, most: int) -> Json:
+    """Return a box to write in; what is in it comes with the button pressed next."""
+    return {
+        "type": "input",
+        "block_id": block_id,
+        "optional": True,
+        "label": plain_text(label, most=BUTTON_CHARS_MAX),
+        "element": {
+            "type": "plain_text_input",
+            "action_id": action_id,
+            "max_length": most,
+        },
+    }
+
+
 def confirm(title: str, text: str, *, yes: str, no: str) -> Json:
     """Return the question asked after a click."""
     return {

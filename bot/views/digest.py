@@ -30,7 +30,7 @@ from bot.views.words import (
     share,
     short_day,
 )
-from policies.core.approvals import ApprovalRequest, RequestState
+from policies.core.approvals import ApprovalRequest, RequestState, Verdict
 from policies.core.finding import Finding
 
 _TOP_MAX = 10
@@ -212,8 +212,11 @@ def _approvals(requests: Sequence[ApprovalRequest]) -> list[Json]:
 
 def _state(request: ApprovalRequest) -> str:
     """Say where a request stands; a digest rings nobody for what is done."""
-    is_open = request.state is RequestState.PENDING
-    return "waiting" if is_open else request.state.value
+    if request.state is RequestState.NEEDS_INFO:
+        return "waiting for an answer"
+    state = "waiting" if request.state.is_open else request.state.value
+    broken = any(vote.verdict is Verdict.BREAK_GLASS for vote in request.votes)
+    return f":rotating_light: {state}, glass broken, to be reviewed" if broken else state
 
 
 def _small_print(answer: DigestAnswer) -> list[str]:

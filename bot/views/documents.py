@@ -15,6 +15,7 @@ from billing.core.money import Money, Rate
 from billing.core.periods import rfc3339
 from billing.ports import Freshness, ImportReport, TagKeyStatus
 from bot.views.answers import Check, CostAnswer, CostGroup, JobLine
+from bot.views.approval_history import history_document
 from policies.core.approvals import ApprovalRequest, Envelope
 from policies.core.finding import Evaluation, Finding, Refusal, Unknown
 
@@ -213,9 +214,12 @@ def approval_document(
                 "decision": vote.verdict.value,
                 "at": instant(vote.at),
                 "asserted": vote.asserted,
+                "for": names.get(vote.seat, vote.seat) or None,
+                "reason": vote.reason or None,
             }
             for vote in request.votes
         ],
+        "history": history_document(request, names, instant),
         "expires_at": instant(request.expires_at),
         "decided_at": instant(request.decided_at),
         "grant": grant,

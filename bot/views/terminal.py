@@ -19,6 +19,7 @@ from bot.views.answers import (
     IngestOutcome,
     JobLine,
 )
+from bot.views.approval_history import history_rows
 from bot.views.documents import day_text
 from policies.core.approvals import ApprovalRequest
 from policies.core.finding import Evaluation, Finding
@@ -307,10 +308,19 @@ def approval_text(one: ApprovalRequest, names: Mapping[str, str]) -> str:
     rows += [
         (
             vote.verdict.value,
-            f"{names.get(vote.person_id, vote.person_id)} {when(vote.at)}",
+            f"{names.get(vote.person_id, vote.person_id)} {when(vote.at)}"
+            + (f" for {names.get(vote.seat, vote.seat)}" if vote.seat else "")
+            + (f": {vote.reason}" if vote.reason else ""),
         )
         for vote in one.votes
     ]
+    rows += history_rows(one, names, when)
+    rows += [
+        ("to weigh" if not index else "", line)
+        for index, line in enumerate(one.context)
+    ]
+    if one.pieces:
+        rows.append(("counted with", ", ".join(one.pieces)))
     return table(rows)
 
 

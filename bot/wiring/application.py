@@ -14,7 +14,7 @@ from billing.core.money import USD
 from billing.ledger.database import open_database
 from bot.migrations import current, upgrade
 from bot.settings import load_settings
-from bot.use_cases.approvals import UnknownRequestError
+from bot.use_cases.approvals_moving import UnknownRequestError
 from bot.use_cases.cards import people_names
 from bot.use_cases.control import pause, resume
 from bot.use_cases.cost import ask_cost

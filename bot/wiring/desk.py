@@ -17,24 +17,17 @@ from billing.ports import JobRecord
 from bot.clock import Now, system_now
 from bot.ports import Directory, SlackFailedError, Store
 from bot.settings import Settings
-from bot.use_cases.approvals import (
-    Ask,
-    Ballot,
-    UnknownRequestError,
-    VoteOutcome,
-    VoteRefusedError,
-    asks_for,
-    cancel,
-    committed_cost,
-    expire_due,
-    file_request,
-    vote,
-)
+from bot.use_cases.approval_context import decision_context
+from bot.use_cases.approvals import Ask, asks_for, committed_cost, file_request
+from bot.use_cases.approvals_changing import cancel
+from bot.use_cases.approvals_due import escalate_now, expire_due
+from bot.use_cases.approvals_moving import UnknownRequestError, VoteRefusedError
+from bot.use_cases.approvals_voting import Ballot, VoteOutcome, vote
 from bot.use_cases.deadlock import tell_deadlock
 from bot.use_cases.estimate import checked, estimate_run
 from bot.use_cases.pricing import price_book
 from bot.wiring.grants import GrantDesk
-from bot.wiring.parts import own_prices
+from bot.wiring.parts import own_prices, tag_keys, team_budgets
 from bot.wiring.people import (
     MailDirectory,
     NoIdentityError,
@@ -47,6 +40,7 @@ from bot.wiring.people import (
     speaker_email,
 )
 from bot.wiring.remembered import keep_estimate
+from bot.wiring.request_desk import RequestDesk
 from policies.core.approvals import (
     ApprovalRequest,
     ApprovalRule,
@@ -101,12 +95,19 @@ class ApprovalDesk:
     # -------------------------------------------------------------------- asking
 
     def rule_for(
-        self, plan: EstimateRequest, high: Money | None, *, owner: str = ""
+        self,
+        plan: EstimateRequest,
+        high: Money | None,
+        *,
+        owner: str = "",
+        without: str = "",
     ) -> ApprovalRule | None:
         """Return the rule that decides a plan; None when nobody needs to be asked."""
-        record = self._record(plan.job)
+        record = self.record_of(plan.job)
         with self.store.read() as unit:
-            committed = committed_cost(unit, owner, plan.job, self.now())
+            committed = committed_cost(
+                unit, owner, plan.job, self.now(), without=without
+            )
         job = planned_job(
             job=plan.job,
             team=record.team if record else "",
@@ -124,19 +125,19 @@ class ApprovalDesk:
     ) -> ApprovalRequest:
         """File a request; an equal one that is live is returned instead."""
         plan = checked(plan)
-        estimate = self._estimate(plan)
+        estimate = self.estimate(plan)
         owner = self._owner_of(plan.job) or requester.person_id
         rule = self.rule_for(plan, estimate.high if estimate else None, owner=owner)
         ask = Ask(
             plan=plan, estimate=estimate, requester=requester.person_id,
             caller=caller, reason=reason,
+            context=self.context(plan, estimate) if rule else (),
         )  # fmt: skip
         asked_at = self.now()
         filed = self._file(ask, rule, owner)
         if estimate is not None and filed.created_at >= asked_at:
             keep_estimate(self.store, estimate, asked_at, request_id=filed.request_id)
-        self._warn_of_deadlock(filed)
-        return filed
+        return self.warn_of_deadlock(filed)
 
     def _file(self, ask: Ask, rule: ApprovalRule | None, owner: str) -> ApprovalRequest:
         """Store a request; an equal approved one stands while it covers the plan."""
@@ -147,21 +148,36 @@ class ApprovalDesk:
                 ask,
                 rule,
                 owner=owner,
-                record=self._record(ask.plan.job),
+                record=self.record_of(ask.plan.job),
                 channel=self.channel,
                 now=self.now(),
                 passed_over=passed_over,
             )
-            is_open = filed.state is RequestState.PENDING
+            is_open = filed.state.is_open
             if is_open or self.grants.has_room(filed, ask.plan):
                 return filed
             if len(passed_over) == PASSED_OVER_MAX:
                 return filed
             passed_over.append(filed.request_id)
 
-    def _warn_of_deadlock(self, request: ApprovalRequest) -> None:
+    def context(self, plan: EstimateRequest, found: Estimate | None) -> tuple[str, ...]:
+        """Return what an approver would look up before deciding."""
+        record = self.record_of(plan.job)
+        with self.store.read() as unit:
+            return decision_context(
+                unit.ledger,
+                found,
+                team=record.team if record else "",
+                budgets=team_budgets(self.settings),
+                prices=price_book(unit.ledger, own_prices(self.settings)),
+                keys=tag_keys(self.settings),
+                now=self.now(),
+            )
+
+    def warn_of_deadlock(self, request: ApprovalRequest) -> ApprovalRequest:
+        """Tell the admins when nobody may decide; the next tier may then, if any."""
         try:
-            tell_deadlock(
+            is_stuck = tell_deadlock(
                 self.store,
                 self.directory,
                 request,
@@ -172,6 +188,13 @@ class ApprovalDesk:
         except SlackFailedError as error:
             # It is filed; that nobody may decide it shows when somebody tries.
             log.warning("approvers_not_looked_up", code=error.code)
+            return request
+        if not is_stuck:
+            return request
+        moved = escalate_now(
+            self.store, request.request_id, channel=self.channel, now=self.now()
+        )
+        return moved or request
 
     def standing(self, plan: EstimateRequest, requester: str) -> ApprovalRequest | None:
         """Return an approval that still covers a plan of somebody; asks nobody.
@@ -191,7 +214,7 @@ class ApprovalDesk:
         person = known_person(self.directory, requester)
         return self.file(plan, requester=person, caller=self.caller_id(), reason=reason)
 
-    def _estimate(self, plan: EstimateRequest) -> Estimate | None:
+    def estimate(self, plan: EstimateRequest) -> Estimate | None:
         """Estimate a plan; None when nobody knows the price, so that a person decides."""
         with self.store.read() as unit:
             try:
@@ -201,7 +224,8 @@ class ApprovalDesk:
             except NoPriceError:
                 return None
 
-    def _record(self, job: str) -> JobRecord | None:
+    def record_of(self, job: str) -> JobRecord | None:
+        """Return what is known of a job; None when nothing is."""
         if not job:
             return None
         with self.store.read() as unit:
@@ -209,7 +233,7 @@ class ApprovalDesk:
 
     def _owner_of(self, job: str) -> str:
         """Return the pseudonym of a job's owner as its tags name them; "" if unknown."""
-        record = self._record(job)
+        record = self.record_of(job)
         if record is None or not record.owner:
             return ""
         name = self.settings.config.owners.map.get(record.owner, record.owner)
@@ -278,9 +302,14 @@ class ApprovalDesk:
                 found = unit.journal.request(request_id)
             if found is None:
                 raise UnknownRequestError(request_id)
-            if found.state is not RequestState.PENDING or system_now() >= ends:
+            if not found.state.is_open or system_now() >= ends:
                 return found
             pause.wait(LOOK_AGAIN_S)
+
+    @cached_property
+    def changes(self) -> RequestDesk:
+        """Return where requests are changed and handed on."""
+        return RequestDesk(self)
 
     # -------------------------------------------------------------------- people
 

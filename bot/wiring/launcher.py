@@ -129,13 +129,17 @@ class Launcher:
     def _approved(self, wish: Wish) -> str:
         """Return the grant of an approved request for a plan, waiting for the decision."""
         requester = wish.requester or caller_email(self.desk.settings)
-        request = self.desk.standing(wish.plan, requester) or self.desk.file_from_cli(
+        request = self.desk.standing(wish.plan, requester)
+        request = request or self.grants.covering(wish.plan, requester)
+        if request is None and (why := self.grants.why_lapsed(wish.plan.job)):
+            raise NotStartedError(why)
+        request = request or self.desk.file_from_cli(
             wish.plan, requester=requester, reason=wish.reason
         )
-        if request.state is RequestState.PENDING:
+        if request.state.is_open:
             self.say(f"{request.request_id} waits for approval")
             request = self._decided(request, wish.timeout)
-        if request.state is RequestState.PENDING:
+        if request.state.is_open:
             raise StillPendingError(f"{request.request_id} still waits for approval")
         if request.state is not RequestState.APPROVED:
             raise NotStartedError(f"{request.request_id} is {request.state.value}")

@@ -18,8 +18,6 @@ from bot.slack.canonical import canonical_text, leaks_text, why_text
 from bot.slack.directory import SlackDirectory
 from bot.slack.grammar import Question, Run
 from bot.slack.handlers import Answer, Ask, Click, ClickOutcome, Handlers, Refused
-from bot.use_cases.approvals_moving import UnknownRequestError
-from bot.use_cases.approvals_voting import Ballot
 from bot.use_cases.cards import people_names
 from bot.use_cases.control import pause, resume
 from bot.use_cases.digest import DigestScope, last_week, week_of
@@ -33,19 +31,15 @@ from bot.views.cost import cost_answer
 from bot.views.digest import digest
 from bot.views.errors import ask_error, needs_export, note
 from bot.views.estimate import estimate_answer
-from bot.views.refusal import (
-    already_decided,
-    click_refused,
-    unknown_request,
-    vote_counted,
-)
 from bot.views.text import channel as channel_mention
 from bot.views.text import escape
+from bot.wiring.alert_desk import AlertDesk
 from bot.wiring.application import Application
+from bot.wiring.slack_clicks import pressed
 from bot.wiring.slack_explain import ExplainAnswers
 from bot.wiring.slack_outlook import OutlookAnswers
 from bot.wiring.slack_runs import RunAnswers
-from policies.core.approvals import ApprovalRequest, Person, RequestState
+from policies.core.approvals import ApprovalRequest, Person
 
 log = structlog.get_logger()
 
@@ -81,6 +75,7 @@ class SlackAnswers:
         return Handlers(
             now=self.application.now,
             click=self.click,
+            alert=AlertDesk(self.application, self.directory).press,
             enqueue=self.enqueue,
             refused=self.refused,
             failed=self.failed,
@@ -172,31 +167,12 @@ class SlackAnswers:
         return (requests_list(requests, people=self._names(requests), now=ask.now),)
 
     def click(self, click: Click) -> ClickOutcome:
-        """Cast a vote; who may is looked up now."""
+        """Do what a card's button asks; who may is looked up now."""
         person = self._person(click.asker.user_id)
-        ballot = Ballot(
-            request_id=click.request_id,
-            version=click.version,
-            voter=person,
-            verdict=click.verdict,
-            reason=click.reason,
-        )
         fresh = self.directory
         if isinstance(fresh, SlackDirectory):
             fresh = fresh.fresh()
-        try:
-            outcome = self.application.desk.vote(ballot, fresh)
-        except UnknownRequestError:
-            return ClickOutcome(note=unknown_request(click.request_id))
-        request = outcome.request
-        if not outcome.refused:
-            if request.state is RequestState.PENDING:
-                return ClickOutcome(note=vote_counted(request, left=outcome.left))
-            return ClickOutcome()
-        if request.state is not RequestState.PENDING:
-            told = already_decided(request, people=self._names([request]))
-            return ClickOutcome(note=told)
-        return ClickOutcome(note=click_refused(click.request_id, outcome.refused))
+        return pressed(self.application, click, person, fresh)
 
     def _person(self, slack_id: str) -> Person:
         person = self.directory.person(slack_id)

@@ -1,15 +1,14 @@
-"""The approval core: requests, votes and decisions as pure values.
+"""The approval core: requests and votes as pure values, and who may decide when.
 
-States only narrow: pending becomes approved, denied, expired, cancelled or
-superseded, and never changes again. Whoever may decide, and when, is decided here
-from values; nothing here does I/O.
+What votes come to is `policies.core.voting`, which state follows on which is
+`policies.core.approval_states`. Nothing here does I/O.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from fractions import Fraction
 
@@ -22,11 +21,19 @@ class RequestState(StrEnum):
     """Where an approval request stands."""
 
     PENDING = "pending"
+    NEEDS_INFO = "needs-info"
     APPROVED = "approved"
     DENIED = "denied"
     EXPIRED = "expired"
     CANCELLED = "cancelled"
     SUPERSEDED = "superseded"
+    CONSUMED = "consumed"
+    LAPSED = "lapsed"
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether it still waits for somebody."""
+        return self in {RequestState.PENDING, RequestState.NEEDS_INFO}
 
 
 class Verdict(StrEnum):
@@ -34,6 +41,28 @@ class Verdict(StrEnum):
 
     APPROVE = "approve"
     DENY = "deny"
+    BREAK_GLASS = "break-glass"
+
+
+class RequestEvent(StrEnum):
+    """What can happen to a request; every one is stored."""
+
+    FILE = "file"
+    VOTE = "vote"
+    APPROVE = "approve"
+    DENY = "deny"
+    BREAK_GLASS = "break-glass"
+    ASK = "ask"
+    ANSWER = "answer"
+    EDIT = "edit"
+    REASSIGN = "reassign"
+    ESCALATE = "escalate"
+    REMIND = "remind"
+    EXPIRE = "expire"
+    CANCEL = "cancel"
+    SUPERSEDE = "supersede"
+    CONSUME = "consume"
+    LAPSE = "lapse"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +103,22 @@ class ApprovalTier:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRule:
-    """The policy as it stood when the request was made (frozen with the request)."""
+    """The policy as it stood when the request was made (frozen with the request).
+
+    Attributes:
+        escalation: Who may decide too once nobody did for ``escalate_after_s``: the
+            approvers of the next tier.
+        break_glass: Who may approve alone in an emergency, loudly.
+    """
 
     policy: str
     tier: ApprovalTier
     expires_after_s: int
     drift: Fraction | None = None
+    escalation: tuple[str, ...] = ()
+    escalate_after_s: int | None = None
+    remind_every_s: int | None = None
+    break_glass: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,13 +144,36 @@ class Person:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vote:
-    """One person's word on one version of a request."""
+    """One person's word on one version of a request.
+
+    Attributes:
+        seat: For whom a delegate speaks; "" for themselves.
+    """
 
     person_id: str
     verdict: Verdict
     at: datetime
     reason: str = ""
     asserted: bool = False
+    seat: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PastEvent:
+    """One thing that happened to a request, as it was stored.
+
+    Attributes:
+        state: In which it left the request.
+        by: Pseudonym; "" for gpucost itself.
+        text: A question, an answer, a reason, or what changed.
+    """
+
+    event: RequestEvent
+    version: int
+    state: RequestState
+    by: str
+    at: datetime
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,6 +187,8 @@ class ApprovalRequest:
             them ever counts as approver.
         low / expected / high: The estimate shown; None when there was no price.
         rule: None when no policy asks for approval (then it is approved at once).
+        pieces: Ids of other requests of the same owner and job family that counted.
+        context: Sentences that help to decide, as known when it was filed.
     """
 
     request_id: str
@@ -147,6 +211,57 @@ class ApprovalRequest:
     team: str = ""
     basis: str = ""
     alternatives: tuple[Alternative, ...] = ()
+    history: tuple[PastEvent, ...] = ()
+    pieces: tuple[str, ...] = ()
+    context: tuple[str, ...] = ()
+
+
+def asked_at(request: ApprovalRequest) -> datetime:
+    """Return when the current version of a request was put to people."""
+    if request.expires_at is None or request.rule is None:
+        return request.created_at
+    return request.expires_at - timedelta(seconds=request.rule.expires_after_s)
+
+
+def is_escalated(request: ApprovalRequest, now: datetime) -> bool:
+    """Tell whether the next tier's approvers may decide too: on record, or by time."""
+    rule = request.rule
+    if rule is None or not rule.escalation:
+        return False
+    on_record = any(
+        one.event is RequestEvent.ESCALATE and one.version == request.version
+        for one in request.history
+    )
+    after = rule.escalate_after_s
+    return on_record or (
+        after is not None and now >= asked_at(request) + timedelta(seconds=after)
+    )
+
+
+def assigned_to(request: ApprovalRequest) -> tuple[str, ...]:
+    """Return the pseudonyms of those who were named last to decide it."""
+    named = [
+        one.text
+        for one in request.history
+        if one.event is RequestEvent.REASSIGN and one.version == request.version
+    ]
+    return tuple(named[-1].split()) if named else ()
+
+
+def open_question(request: ApprovalRequest) -> PastEvent | None:
+    """Return the question a request waits to have answered; None when there is none."""
+    if request.state is not RequestState.NEEDS_INFO:
+        return None
+    asked = [one for one in request.history if one.event is RequestEvent.ASK]
+    return asked[-1] if asked else None
+
+
+def approvers_of(request: ApprovalRequest, now: datetime) -> tuple[str, ...]:
+    """Return who may decide a request now, as the policy names them."""
+    if request.rule is None:
+        return ()
+    more = request.rule.escalation if is_escalated(request, now) else ()
+    return tuple(dict.fromkeys((*request.rule.tier.approvers, *more)))
 
 
 # ------------------------------------------------------------------------- deciding
@@ -168,22 +283,51 @@ def refusal(
         now: The instant of the click.
     """
     return (
-        _stands_against(request, now)
-        or _is_no_voter(person)
-        or _has_a_part_in(request, person)
-        or _is_no_approver(person, eligible)
+        stands_against(request, now)
+        or is_no_voter(person)
+        or has_a_part_in(request, person)
+        or is_not_among(person, eligible)
     )
 
 
-def _stands_against(request: ApprovalRequest, now: datetime) -> str | None:
-    if request.state is not RequestState.PENDING:
+def unfit(request: ApprovalRequest, verdict: Verdict, reason: str) -> str | None:
+    """Return why a word does not fit a request; None when it does."""
+    if verdict is Verdict.APPROVE and request.state is RequestState.NEEDS_INFO:
+        return "this request waits for an answer of whoever asked"
+    if verdict is not Verdict.APPROVE and not reason.strip():
+        said = "a denial" if verdict is Verdict.DENY else "breaking the glass"
+        return f"{said} needs a reason: write it first"
+    return None
+
+
+def break_glass_refusal(
+    request: ApprovalRequest, person: Person, named: Collection[str], now: datetime
+) -> str | None:
+    """Return why somebody may not approve alone in an emergency; None when they may.
+
+    Whoever asked may, when the policy names them: that is what it is for.
+    """
+    if not person.person_id:
+        return "gpucost does not know who you are"
+    refused = stands_against(request, now) or is_no_voter(person)
+    if refused:
+        return refused
+    if is_not_among(person, named):
+        return "the policy does not name you under break_glass"
+    return None
+
+
+def stands_against(request: ApprovalRequest, now: datetime) -> str | None:
+    """Return why nobody may decide a request any more; None while it is open."""
+    if not request.state.is_open:
         return f"this request is already {request.state}"
     if request.expires_at is not None and now >= request.expires_at:
         return "this request has expired"
     return None
 
 
-def _is_no_voter(person: Person) -> str | None:
+def is_no_voter(person: Person) -> str | None:
+    """Return why somebody never votes, whatever the policy says; None when they may."""
     if person.is_bot:
         return "an app cannot approve"
     if person.is_deactivated:
@@ -193,7 +337,8 @@ def _is_no_voter(person: Person) -> str | None:
     return "guests cannot approve" if person.is_guest else None
 
 
-def _has_a_part_in(request: ApprovalRequest, person: Person) -> str | None:
+def has_a_part_in(request: ApprovalRequest, person: Person) -> str | None:
+    """Return which part of somebody in a request speaks against their vote."""
     if not person.person_id:
         return "gpucost does not know who you are"
     parts = (
@@ -204,59 +349,12 @@ def _has_a_part_in(request: ApprovalRequest, person: Person) -> str | None:
     return next((why for who, why in parts if who == person.person_id), None)
 
 
-def _is_no_approver(person: Person, eligible: Collection[str]) -> str | None:
+def is_not_among(person: Person, eligible: Collection[str]) -> str | None:
+    """Return that somebody is none of those; None when they are."""
     names = {person.slack_id, person.email.lower()} - {""}
     if any(name in names for name in eligible):
         return None
     return "you are not among the approvers of this request"
-
-
-def outcome(
-    request: ApprovalRequest, votes: Iterable[Vote], now: datetime
-) -> RequestState:
-    """Return where a request stands with these votes.
-
-    A final state never changes. Votes are counted in order of time: one denial
-    decides, and so do enough distinct people; whichever comes first, a denial when
-    both come at once. Votes after the expiry, and of those who have a part in the
-    request, count for nothing.
-    """
-    if request.state is not RequestState.PENDING:
-        return request.state
-    if request.rule is None:
-        return RequestState.APPROVED
-    approved: set[str] = set()
-    for vote in sorted(votes, key=_in_time):
-        if not _counts(request, vote, now):
-            continue
-        if vote.verdict is Verdict.DENY:
-            return RequestState.DENIED
-        approved.add(vote.person_id)
-        if len(approved) >= max(1, request.rule.tier.required):
-            return RequestState.APPROVED
-    if request.expires_at is not None and now >= request.expires_at:
-        return RequestState.EXPIRED
-    return RequestState.PENDING
-
-
-def _in_time(vote: Vote) -> tuple[datetime, bool, str]:
-    return (vote.at, vote.verdict is not Verdict.DENY, vote.person_id)
-
-
-def _counts(request: ApprovalRequest, vote: Vote, now: datetime) -> bool:
-    """Tell whether a vote is of somebody independent and came in time."""
-    parts = {request.requester, request.caller, request.owner, ""}
-    is_late = request.expires_at is not None and vote.at >= request.expires_at
-    return vote.person_id not in parts and not is_late and vote.at <= now
-
-
-def approvals_missing(request: ApprovalRequest, votes: Iterable[Vote]) -> int:
-    """Return how many more distinct people must approve."""
-    if request.rule is None:
-        return 0
-    parts = {request.requester, request.caller, request.owner, ""}
-    approved = {vote.person_id for vote in votes if vote.verdict is Verdict.APPROVE}
-    return max(0, max(1, request.rule.tier.required) - len(approved - parts))
 
 
 def can_be_decided(required: int, independent: Collection[str]) -> bool:

@@ -7,6 +7,7 @@ does an amount in a currency the policy does not speak. Pure.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 
 from billing.core.money import Money
 from policies.core.approvals import ApprovalRule, ApprovalTier
@@ -79,17 +80,27 @@ def _rule(policy: ApprovalPolicy, amount: Money | None) -> ApprovalRule | None:
     """Return the policy's highest tier that an amount passes."""
     tiers = _tiers(policy)
     if amount is None or amount.currency != policy.over.currency:
-        tier: ApprovalTier | None = tiers[-1]
+        index = len(tiers) - 1
     else:
-        tier = next((tier for tier in reversed(tiers) if amount > tier.over), None)
-    if tier is None:
+        index = sum(amount > tier.over for tier in tiers) - 1
+    if index < 0:
         return None
+    after = policy.escalate_after
+    above = tiers[index + 1 : index + 2] if after is not None else []
     return ApprovalRule(
         policy=policy.name,
-        tier=tier,
+        tier=tiers[index],
         expires_after_s=int(policy.expires_after.total_seconds()),
         drift=policy.drift,
+        escalation=above[0].approvers if above else (),
+        escalate_after_s=_seconds(after),
+        remind_every_s=_seconds(policy.remind_every),
+        break_glass=policy.break_glass,
     )
+
+
+def _seconds(span: timedelta | None) -> int | None:
+    return None if span is None else int(span.total_seconds())
 
 
 def _tiers(policy: ApprovalPolicy) -> list[ApprovalTier]:

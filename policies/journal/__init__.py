@@ -6,6 +6,7 @@ from sqlmodel import Session
 
 from policies.journal.actions import SqlActions
 from policies.journal.approvals import SqlApprovals
+from policies.journal.delegations import SqlDelegations
 from policies.journal.findings import SqlFindings
 from policies.journal.launches import SqlLaunches
 from policies.journal.waivers import SqlWaivers
@@ -13,7 +14,9 @@ from policies.journal.waivers import SqlWaivers
 __all__ = ["SqlJournal"]
 
 
-class SqlJournal(SqlFindings, SqlApprovals, SqlLaunches, SqlActions, SqlWaivers):
+class SqlJournal(
+    SqlFindings, SqlApprovals, SqlDelegations, SqlLaunches, SqlActions, SqlWaivers
+):
     """Findings, approvals, launches, actions and waivers within one session.
 
     Args:

@@ -9,7 +9,7 @@ from sqlmodel import Field
 
 from billing.ledger.columns import Row, instant, nanos, serial
 
-_LIVE_KEY = "state IN ('pending', 'approved') AND idempotency_key <> ''"
+_LIVE_KEY = "state IN ('pending', 'needs-info', 'approved') AND idempotency_key <> ''"
 
 
 class FindingRow(Row, table=True):
@@ -86,6 +86,7 @@ class ApprovalVoteRow(Row, table=True):
     at: datetime = instant()
     reason: str = ""
     asserted: bool = False
+    seat: str = Field(default="", sa_column_kwargs={"server_default": ""})
 
 
 class LaunchRow(Row, table=True):

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.views.approval import APPROVE, DENY
+from bot.views.approval_buttons import ANSWER, APPROVE, ASK, DENY, WORDS
 from deploy.sandbox.aws import AwsSandbox
 from deploy.sandbox.slack import SlackSandbox
 from tests.e2e.conftest import Opens
@@ -50,6 +50,9 @@ def card(slack: SlackSandbox, job: str) -> Any:
     ask(slack, job)
     (found,) = slack.wait_for(lambda: cards(slack, job), LONG_S)
     return found
+
+
+REASON = {WORDS: "wait for spot"}
 
 
 def request_id(message: Any) -> str:
@@ -129,7 +132,7 @@ def test_approvers_click_decides_and_rewrites_the_card(
 def test_late_click_is_told_who_decided(served: Served, slack: SlackSandbox) -> None:
     message = card(slack, "late-9")
     button = deepcopy(message)  # as somebody sees it who was not updated yet
-    slack.click("omar", message, DENY).wait_acked(LONG_S)
+    slack.click("omar", message, DENY, written=REASON).wait_acked(LONG_S)
     decided(slack, message, "Denied")
 
     told = slack.click("ada", button, APPROVE).wait_answer(LONG_S)
@@ -145,9 +148,9 @@ def test_two_approvers_at_once_decide_once(served: Served, slack: SlackSandbox) 
 
     clicks = [
         slack.click("ada", old, APPROVE),
-        slack.click("omar", old, DENY),
+        slack.click("omar", old, DENY, written=REASON),
         slack.click("ada", old, APPROVE),
-        slack.click("omar", old, DENY),
+        slack.click("omar", old, DENY, written=REASON),
     ]
     slack.wait_for(lambda: not has_buttons(message), LONG_S)
     slack.wait_for(lambda: sum(len(one.responses) for one in clicks) == 3, LONG_S)
@@ -158,6 +161,36 @@ def test_two_approvers_at_once_decide_once(served: Served, slack: SlackSandbox) 
     assert word in {"Approved", "Denied"}
     assert all(f"{word} by" in text for text in texts)
     assert len(message.versions) == 1
+
+
+def test_a_denial_without_a_reason_decides_nothing(
+    served: Served, slack: SlackSandbox
+) -> None:
+    message = card(slack, "reason-9")
+
+    told = slack.click("ada", message, DENY).wait_answer(LONG_S)
+
+    assert "needs a reason" in told.text
+    served.settled()
+    assert message.text.startswith("Approval needed")
+
+
+def test_a_question_goes_to_the_requester_and_their_answer_back(
+    served: Served, slack: SlackSandbox
+) -> None:
+    message = card(slack, "asked-9")
+
+    asked = {WORDS: "why not spot?"}
+    slack.click("ada", message, ASK, written=asked).wait_acked(LONG_S)
+    waits = decided(slack, message, "Waits for an answer")
+    answer = {WORDS: "no checkpoints yet"}
+    slack.click("mia", message, ANSWER, written=answer).wait_acked(LONG_S)
+    decided(slack, message, "Approval needed")
+
+    assert "why not spot?" in waits
+    served.settled()
+    told = [one.text for one in slack.messages(message.channel) if one.thread_ts == message.ts]
+    assert len(told) == 2
 
 
 def test_forged_button_decides_nothing(served: Served, slack: SlackSandbox) -> None:
@@ -191,7 +224,7 @@ def test_denied_request_leaves_with_three(
 ) -> None:
     message = card(slack, "no-9")
     wanted = request_id(message)
-    slack.click("omar", message, DENY).wait_acked(LONG_S)
+    slack.click("omar", message, DENY, written=REASON).wait_acked(LONG_S)
     decided(slack, message, "Denied")
 
     assert place.run("approval", "wait", wanted).code == 3

@@ -17,7 +17,7 @@ from bot.slack.dispatch import handle
 from bot.slack.handlers import ClickOutcome
 from bot.slack.http import sign
 from bot.slack.work import WorkPool
-from bot.views.approval import APPROVE, DENY
+from bot.views.approval_buttons import APPROVE, DENY
 from bot.views.errors import note
 from policies.core.approvals import Verdict
 from tests.slack.support import (

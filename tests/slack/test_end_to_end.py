@@ -19,7 +19,8 @@ from bot.slack.handlers import Ask, ClickOutcome, Handlers
 from bot.slack.notifier import SlackNotifier
 from bot.slack.socket_mode import run_socket_mode
 from bot.slack.work import WorkPool
-from bot.views.approval import APPROVE, approval_card, decided_card
+from bot.views.approval import approval_card, decided_card
+from bot.views.approval_buttons import APPROVE
 from bot.views.asked import REFRESH, SHARE, with_buttons
 from bot.views.cost import cost_answer
 from bot.views.errors import note

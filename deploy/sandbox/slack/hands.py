@@ -6,6 +6,8 @@ or by name. Naming somebody who does not exist raises ValueError.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from deploy.sandbox.slack.actions import action_of, find_element, form_state
 from deploy.sandbox.slack.deliveries import (
     COMMANDS,
@@ -62,12 +64,14 @@ class Hands:
         value: str | list[str] | None = None,
         *,
         forge: bool = False,
+        written: Mapping[str, str] | None = None,
     ) -> Interaction:
         """Press a button or choose from a menu, in a message, form or home tab.
 
         `value` picks one of several elements with the same action id, or the
         option of a menu; a value that no button carries is sent all the same.
-        `forge` sends an action id that the message does not have.
+        `forge` sends an action id that the message does not have; `written` is what
+        stands in the message's text boxes, by their action id.
         """
         person = self._who(user)
         action = self._action(message, action_id, value, forge=forge)
@@ -82,6 +86,7 @@ class Hands:
         payload = message_click_payload(
             self._state, person, message, action=action, response_url=url
         )
+        payload["state"] = {"values": written_in(message.blocks, written or {})}
         return self._send(INTERACTIVE, payload, person, channel=place.id, right=right)
 
     def _action(
@@ -248,3 +253,17 @@ def _conversation_kind(channel: Channel) -> str:
     if channel.is_im:
         return "im"
     return "groups" if channel.is_private else "channels"
+
+
+def written_in(blocks: Sequence[Json], written: Mapping[str, str]) -> Json:
+    """Return the state of a message's text boxes as Slack sends it with a click."""
+    boxes = [one for one in blocks if one.get("type") == "input"]
+    return {
+        str(box["block_id"]): {
+            str(box["element"]["action_id"]): {
+                "type": "plain_text_input",
+                "value": written.get(str(box["element"]["action_id"])),
+            }
+        }
+        for box in boxes
+    }

@@ -67,6 +67,15 @@ class ApprovalPolicy(PolicyBase):
     drift: Drift = Field(
         Fraction(1, 5), description="outside the envelope by this much: ask again"
     )
+    escalate_after: Duration | None = Field(
+        None, description="then the next tier's approvers may decide too"
+    )
+    remind_every: Duration | None = Field(
+        None, description="remind approvers, at most this often"
+    )
+    break_glass: tuple[Approver, ...] = Field(
+        (), description="who may approve alone in an emergency"
+    )
 
     @field_validator("approvers")
     @classmethod

@@ -14,11 +14,10 @@ from policies.core.approvals import (
     RequestState,
     Verdict,
     Vote,
-    approvals_missing,
     can_be_decided,
-    outcome,
     refusal,
 )
+from policies.core.voting import approvals_missing, outcome
 from tests.builders_policies import (
     NOW,
     make_person,
@@ -28,7 +27,7 @@ from tests.builders_policies import (
 )
 
 ELIGIBLE = frozenset({"U0APPROVER"})
-FINAL = [state for state in RequestState if state is not RequestState.PENDING]
+FINAL = [state for state in RequestState if not state.is_open]
 
 
 def test_an_approver_may_vote() -> None:
@@ -133,7 +132,8 @@ PEOPLE = {
 }
 APPROVERS = frozenset(PEOPLE[name].slack_id for name in (REQUESTER, FIRST, SECOND))
 EXPIRE = ("", Verdict.DENY)
-EVENTS = (*product(PEOPLE, Verdict), EXPIRE)
+WORDS = (Verdict.APPROVE, Verdict.DENY)
+EVENTS = (*product(PEOPLE, WORDS), EXPIRE)
 LENGTH_MAX = 5
 EXPIRES_AT = NOW + timedelta(hours=1)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.api import v1
-from bot.use_cases.approvals import Ballot
+from bot.use_cases.approvals_voting import Ballot
 from bot.use_cases.tokens import Scope
 from bot.wiring.people import known_person
 from policies.core.approvals import Verdict

@@ -48,7 +48,7 @@ ASK = (
         (("cost", "--config", "/nowhere.yaml"), 2, "/nowhere.yaml"),
         (("digest", "--week", "2026-W54"), 2, "such as 2026-W48"),
         (("approval", "show", "apr-nope"), 1, "'apr-nope'"),
-        (("approval", "list", "--state", "lost"), 2, "pending, approved"),
+        (("approval", "list", "--state", "lost"), 2, "pending, needs-info"),
         (("estimate", *RUN[:2], "--count", "0", "--hours", "1"), 2, "1 to 100,000"),
         (("estimate", *RUN[:4], "--hours", "1e99999"), 2, "hours must be"),
         (
@@ -97,7 +97,10 @@ def test_pending_leaves_with_4_approved_with_0_denied_with_3(office: Office) -> 
 
     waited = office.run("approval", "wait", request_id, "--timeout", "0s")
     own = office.run("approval", "approve", request_id)
-    denied = office.run("approval", "deny", request_id, "--as", "ada@example.com")
+    denied = office.run(
+        *("approval", "deny", request_id, "--reason", "too dear"),
+        *("--as", "ada@example.com"),
+    )
     again = office.run("approval", "wait", request_id, "--timeout", "0s")
     late = office.run("approval", "cancel", request_id)
 

@@ -247,6 +247,8 @@ def test_an_approval_from_request_to_decision(office: Office) -> None:
             "decision": "approve",
             "at": "2026-11-30T09:00:00Z",
             "asserted": True,
+            "for": None,
+            "reason": None,
         }
     ]
     listed = office.json("approval", "list", "--state", "approved")["requests"]

@@ -59,7 +59,8 @@ class Shell:
 
     def decides(self, word: str) -> None:
         (request,) = [one for one in self.requests() if one["state"] == "pending"]
-        self.office.run("approval", word, request["id"], "--as", "ada@example.com")
+        said = ("--reason", "because", "--as", "ada@example.com")
+        self.office.run("approval", word, request["id"], *said)
 
     def has_launched(self, *, hours: float, heard_s: float, ended: bool = True) -> None:
         """Put a launch of the newest request on record, heard of some seconds ago."""

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bot.use_cases.approvals import (
-    UnknownRequestError,
     committed_cost,
 )
+from bot.use_cases.approvals_moving import UnknownRequestError
 from bot.use_cases.cards import card_key
 from policies.core.approvals import (
     RequestState,

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.use_cases.approvals import (
-    VoteOutcome,
-    VoteRefusedError,
-    cancel,
-    expire_due,
-)
+from bot.use_cases.approvals_changing import cancel
+from bot.use_cases.approvals_due import expire_due
+from bot.use_cases.approvals_moving import VoteRefusedError
+from bot.use_cases.approvals_voting import VoteOutcome
 from bot.use_cases.cards import card_key
 from policies.core.approvals import (
     RequestState,

@@ -15,7 +15,9 @@ from sqlalchemy import text
 
 from billing.core.attribution import TagKeys
 from billing.core.estimate import EstimateRequest
-from bot.use_cases.approvals import Ask, Ballot, cancel, file_request, vote
+from bot.use_cases.approvals import Ask, file_request
+from bot.use_cases.approvals_changing import cancel
+from bot.use_cases.approvals_voting import Ballot, vote
 from bot.use_cases.estimate import estimate_run
 from bot.use_cases.grants import LEASE, Assessor, Coverage, Moment, beat, end, start
 from bot.use_cases.pricing import price_book
@@ -76,8 +78,9 @@ class Launcher:
     def hears(self, request: ApprovalRequest, verdict: Verdict) -> ApprovalRequest:
         directory = InMemoryDirectory(people=[ADA], groups={"@gpu": [ADA.slack_id]})
         ballot = Ballot(
-            request_id=request.request_id, version=1, voter=ADA, verdict=verdict
-        )
+            request_id=request.request_id, version=1, voter=ADA, verdict=verdict,
+            reason="because",
+        )  # fmt: skip
         done = vote(self.store, directory, ballot, channel="", now=NOW)
         assert not done.refused
         return done.request

@@ -7,12 +7,11 @@ from inline_snapshot import snapshot
 
 from bot.views.approval import (
     approval_card,
-    button_value,
     decided_card,
-    parse_button_value,
     request_filed,
     requests_list,
 )
+from bot.views.approval_buttons import button_value, parse_button_value
 from bot.views.refusal import click_refused, stale_card, vote_counted
 from policies.core.approvals import RequestState, Verdict
 from tests.builders_bot import (
@@ -46,7 +45,9 @@ Approval needed: job-123, 32 x p5.48xlarge, up to $40,000.00 over 24 hours
 • spot: $14,000.00 (restarts likely)
 *Needs 1 approval* from <!subteam^S0APPROVE>, not the requester or owner.
 Policy `approve-large-runs`: over $10,000. Expires 1 Dec 2026 16:00 UTC, in 1 day.
-[Approve approval_approve=apr-7k2m9q:1] [Deny approval_deny=apr-7k2m9q:1]
+<Reason to deny, or question: ____>
+[Approve approval_approve=apr-7k2m9q:1] [Deny approval_deny=apr-7k2m9q:1] [Send back
+   approval_ask=apr-7k2m9q:1] [Switch to spot approval_switch_0=apr-7k2m9q:1:0]
 (`apr-7k2m9q` version 1. Asked 30 Nov 2026 15:59 UTC. Estimate: price list of 29 Nov
    2026.)\
 """)

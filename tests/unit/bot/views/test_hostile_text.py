@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,6 +17,14 @@ from bot.ports import Message
 from bot.views.alert import finding_alert, finding_resolved
 from bot.views.answers import AskError, TopLine
 from bot.views.approval import approval_card, decided_card, request_filed, requests_list
+from bot.views.approval_events import (
+    answered,
+    escalated,
+    glass_broken,
+    handed_on,
+    reminded,
+    sent_back,
+)
 from bot.views.cost import cost_answer
 from bot.views.digest import digest
 from bot.views.errors import ask_error, bad_usage, failed, needs_export, not_available
@@ -26,7 +35,7 @@ from bot.views.refusal import click_refused, unknown_request, vote_counted
 from bot.views.status import paused
 from deploy.sandbox.slack.blocks import block_problems
 from deploy.sandbox.slack.mentions import mentions_of
-from policies.core.approvals import RequestState
+from policies.core.approvals import PastEvent, RequestEvent, RequestState
 from policies.core.finding import Evidence, Subject
 from tests.builders_bot import (
     NOW,
@@ -83,14 +92,36 @@ def _approval_messages(text: str) -> Iterator[Message]:
         rule=make_rule(text, required=3),
         votes=votes,
         alternatives=(Alternative(what=text, expected=usd("1"), why=text),) * 9,
+        history=_history(text),
+        pieces=(text,) * 9,
+        context=(text,) * 3,
     )
     yield approval_card(request, people=NOBODY, now=NOW)
+    asked = replace(request, state=RequestState.NEEDS_INFO)
+    yield approval_card(asked, people=NOBODY, now=NOW)
+    yield sent_back(asked, text, people=NOBODY)
+    yield answered(request, text, people=NOBODY)
+    yield handed_on(request, people=NOBODY)
+    yield escalated(request, [text] * 12, people=NOBODY, now=NOW)
+    yield reminded(asked, [text] * 12, people=NOBODY, now=NOW)
+    yield glass_broken(request, people=NOBODY)
     yield request_filed(request, people=NOBODY, channel="")
     yield requests_list((request,) * 30, people=NOBODY, now=NOW)
-    for state in set(RequestState) - {RequestState.PENDING}:
+    for state in (one for one in RequestState if not one.is_open):
         ended = make_request(state=state, decided_at=NOW, votes=votes, reason=text)
         yield decided_card(ended, people=NOBODY)
     yield vote_counted(request, left=1)
+
+
+def _history(text: str) -> tuple[PastEvent, ...]:
+    said = (RequestEvent.EDIT, RequestEvent.ASK, RequestEvent.REASSIGN)
+    return tuple(
+        PastEvent(
+            event=event, version=1, state=RequestState.PENDING, by=text, at=NOW,
+            text=text,
+        )
+        for event in said
+    )  # fmt: skip
 
 
 def _finding_messages(text: str) -> Iterator[Message]:
