@@ -60,6 +60,7 @@ _TRIALS: tuple[tuple[str, Call, Mapping[str, Any]], ...] = (
 #: The same, in the payer's account only; each costs at most $0.01.
 _PAYER_TRIALS: tuple[tuple[str, Call, Mapping[str, Any]], ...] = (
     ("pricing", prices.PRODUCTS, {"ServiceCode": "AmazonEC2", "MaxResults": 1}),
+    ("savingsplans", prices.PLAN_RATES, {"maxResults": 1}),
     ("cloudwatch", metrics.LIST_METRICS, {"Namespace": "CWAgent"}),
     ("ce", LIST_TAGS, {"MaxResults": 1}),
 )

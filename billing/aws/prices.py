@@ -1,8 +1,8 @@
-"""Prices per hour: the Price List for what is on demand, history for spot.
+"""Prices per hour: the Price List for what is on demand, history for spot, plans.
 
 One question per type and region, filtered by region code (names of places change). Must
 not know which prices are believable; a price that is missing, 0 or ambiguous is left
-out. Both services are free.
+out. All three services are free.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from billing.aws.session import AwsClients
 from billing.core.charges import Source
 from billing.core.money import Rate
 from billing.core.periods import utc
+from billing.core.plan_rates import TENANCIES, PlanKind, choose_rates, has_plans
 from billing.core.price_list import (
     AmbiguousPriceError,
     choose_price,
@@ -33,6 +34,7 @@ SPOT_SOURCE = "spot price history"
 PRICING_REGION = "us-east-1"
 PAGE_SIZE = 100
 SPOT_PAGE_SIZE = 1_000
+PLAN_PAGE_SIZE = 1_000
 #: How far back spot prices are read; AWS keeps 90 days.
 SPOT_WINDOW = timedelta(days=7)
 
@@ -52,7 +54,15 @@ SPOT_HISTORY = Call(
     page_in="NextToken",
     page_out="NextToken",
 )
-PERMISSIONS = (PRODUCTS.permission, SPOT_HISTORY.permission)
+PLAN_RATES = Call(
+    source=SOURCE,
+    method="describe_savings_plans_offering_rates",
+    permission="savingsplans:DescribeSavingsPlansOfferingRates",
+    required=("searchResults",),
+    page_in="nextToken",
+    page_out="nextToken",
+)
+PERMISSIONS = (PRODUCTS.permission, SPOT_HISTORY.permission, PLAN_RATES.permission)
 
 
 class AwsPriceSource:
@@ -69,15 +79,19 @@ class AwsPriceSource:
     def prices(self, keys: Iterable[PriceKey], now: datetime) -> Sequence[Price]:
         """Return known prices for the keys (a spot key may give a series); no zeros.
 
-        A spot key without a zone gives the series of every zone of its region.
+        A spot key without a zone gives the series of every zone of its region, a
+        Savings Plan's without one the rates of every plan on offer.
         """
         wanted = sorted(set(keys))
+        plans = [key for key in wanted if key.purchase is Purchase.SAVINGS_PLAN]
         listed = [key for key in wanted if filters(key) is not None]
         spot = [key for key in wanted if key.purchase is Purchase.SPOT]
         with ThreadPoolExecutor(WORKERS_MAX, thread_name_prefix=SOURCE) as pool:
             found = [one for one in pool.map(self._listed, listed) if one is not None]
             for series in pool.map(lambda key: self._spot(key, now), spot):
                 found += series
+            for rates in pool.map(lambda key: self._plans(key, now), plans):
+                found += rates
         return found
 
     def _listed(self, key: PriceKey) -> Price | None:
@@ -101,6 +115,31 @@ class AwsPriceSource:
         except AmbiguousPriceError as error:
             self.ambiguous[key] = str(error)
             return None
+
+    def _plans(self, key: PriceKey, now: datetime) -> Sequence[Price]:
+        if not has_plans(key):
+            return ()
+        client = self._clients.client("savingsplans", region=PRICING_REGION)
+        asked = {
+            "savingsPlanTypes": [kind.value for kind in PlanKind],
+            "products": ["EC2"],
+            "serviceCodes": ["AmazonEC2"],
+            "filters": [
+                {"name": "region", "values": [key.region]},
+                {"name": "instanceType", "values": [key.product]},
+                {"name": "productDescription", "values": [key.platform]},
+                {"name": "tenancy", "values": [TENANCIES[key.tenancy]]},
+            ],
+            "maxResults": PLAN_PAGE_SIZE,
+        }
+        answered: list[dict[str, Any]] = []
+        for answer in pages(client, PLAN_RATES, asked):
+            answered += answer["searchResults"]
+        with whole(PLAN_RATES):
+            found = choose_rates(answered, key, now)
+        if found.ambiguous:
+            self.ambiguous[key] = "; ".join(found.ambiguous)
+        return found.prices
 
     def _spot(self, key: PriceKey, now: datetime) -> list[Price]:
         client = self._clients.client("ec2", region=key.region)

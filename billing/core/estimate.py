@@ -78,6 +78,7 @@ class Extras:
         on_demand: The organisation's own on-demand rate; None when nobody knows it.
         checkpoint_hours: How often the run saves its state; None: not said.
         price_basis: Why the organisation's own price differs from the list.
+        plans: Rates of the Savings Plans on offer for its type.
         more_ways: Further ways to run it, told after the ranked ones.
     """
 
@@ -86,6 +87,7 @@ class Extras:
     on_demand: Rate | None = None
     checkpoint_hours: Fraction | None = None
     price_basis: str = ""
+    plans: tuple[Price, ...] = ()
     more_ways: Callable[[Basis], Iterable[Alternative]] | None = None
 
 
@@ -149,7 +151,7 @@ def estimate(
     basis = Basis(
         request=request, expected=expected, rate=rate, added=added,
         overheads=overheads or Overheads(), on_demand=more.on_demand,
-        checkpoint_hours=more.checkpoint_hours,
+        checkpoint_hours=more.checkpoint_hours, plans=more.plans,
     )  # fmt: skip
     return Estimate(
         request=request,

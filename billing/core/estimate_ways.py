@@ -6,7 +6,7 @@ unknown, and what binds for a year or can be taken back says so. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from fractions import Fraction
@@ -17,6 +17,7 @@ from billing.core.estimate_factors import Overheads, with_spot_band
 from billing.core.estimate_request import EstimateRequest, Stage
 from billing.core.gpus import accelerators, same_model
 from billing.core.money import Money, Rate, round_half_even
+from billing.core.plan_rates import PlanKind, PlanTerms, terms_of
 from billing.core.prices import Price, PriceKey, Purchase
 from billing.core.spot_advisor import spot_band
 
@@ -70,6 +71,7 @@ class Basis:
         added: What comes on top whatever the way, such as checkpoints.
         on_demand: Its own on-demand rate; None when nobody knows it.
         checkpoint_hours: How often it saves its state; None: not said.
+        plans: Rates of the Savings Plans on offer for its type.
     """
 
     request: EstimateRequest
@@ -79,6 +81,7 @@ class Basis:
     added: Money | None = None
     on_demand: Rate | None = None
     checkpoint_hours: Fraction | None = None
+    plans: tuple[Price, ...] = ()
 
     def cost_of(self, rate: Rate, count: int, factor: Fraction) -> Money:
         """Return what a rate comes to over the run, with what comes on top."""
@@ -218,17 +221,78 @@ def _bought_ahead(basis: Basis) -> Iterator[Way]:
     if request.purchase not in {Purchase.ON_DEMAND, Purchase.SPOT}:
         return
     if request.terms.stage is Stage.PRODUCTION and basis.on_demand is not None:
-        yield from _commitments(basis, basis.on_demand)
+        offered = _offered(basis)
+        yield from _plans(basis, basis.on_demand, offered)
+        known = {terms.years for terms in offered}
+        yield from _commitments(basis, basis.on_demand, known)
     if request.terms.deadline is not None:
         yield from _blocks(basis)
 
 
-def _commitments(basis: Basis, on_demand: Rate) -> Iterator[Way]:
+def _offered(basis: Basis) -> dict[PlanTerms, Price]:
+    """Return the plans on offer in the currency of the estimate."""
+    return {
+        terms: price
+        for price in basis.plans
+        if (terms := terms_of(price.key)) is not None
+        and price.rate.currency == basis.expected.currency
+        and price.rate.nanos > 0
+    }
+
+
+def _plans(
+    basis: Basis, on_demand: Rate, offered: dict[PlanTerms, Price]
+) -> Iterator[Way]:
+    """Yield each kind and term of plan, at its dearest way to pay: nothing upfront."""
+    kinds: dict[tuple[PlanKind, int], list[PlanTerms]] = {}
+    for terms in offered:
+        kinds.setdefault((terms.kind, terms.years), []).append(terms)
+    for some in kinds.values():
+        some.sort(key=lambda terms: (-offered[terms].rate.nanos, terms.code))
+        way = _plan(basis, on_demand, [(terms, offered[terms]) for terms in some])
+        if way is not None:
+            yield way
+
+
+def _plan(
+    basis: Basis, on_demand: Rate, paid: Sequence[tuple[PlanTerms, Price]]
+) -> Way | None:
+    request = basis.request
+    terms, price = paid[0]
+    run = replace(request, purchase=Purchase.SAVINGS_PLAN)
+    factor = basis.overheads.of(run).expected
+    cost = basis.cost_of(price.rate, request.count, factor)
+    if not is_cheaper(cost, basis.expected):
+        return None
+    term = run_cost(price.rate, request.count, Fraction(24 * 365 * terms.years))
+    use = round_half_even(Fraction(100 * price.rate.nanos, on_demand.nanos))
+    held = ""
+    if terms.kind is PlanKind.EC2_INSTANCE:
+        held = (
+            f"; held to {request.instance_type.partition('.')[0]} in {request.region}"
+        )
+    others = "".join(
+        f"; {other.rate} with {one.upfront.value.lower()}" for one, other in paid[1:]
+    )
+    why = (
+        f"{basis.expected - cost} less at {price.rate} with"
+        f" {terms.upfront.value.lower()} (AWS's rate of {price.as_of:%Y-%m-%d}), but"
+        f" {term} is owed over the term: pays above {use} % use of it{others}{held}"
+    )
+    return Way(rank=Rank.BINDING, what=terms.name, cost=cost, why=why)
+
+
+def _commitments(
+    basis: Basis, on_demand: Rate, known: Collection[int]
+) -> Iterator[Way]:
+    """Yield terms by rule of thumb, where no plan's own rate is known."""
     request = basis.request
     factor = basis.overheads.of(
         replace(request, purchase=Purchase.SAVINGS_PLAN)
     ).expected
     for what, years, off in COMMITMENTS:
+        if years in known:
+            continue
         rate = on_demand.scaled(Fraction(100 - off, 100))
         cost = basis.cost_of(rate, request.count, factor)
         if not is_cheaper(cost, basis.expected):

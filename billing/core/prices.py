@@ -35,7 +35,8 @@ class PriceKey:
             ``ebs:gp3:iops``, ``ebs:gp3:throughput``; ``sagemaker:training:ml.…``,
             ``fsx:lustre:…`` for one GiB, ``nat-gateway``.
         zone: Availability zone for spot; the reservation's own id for what was paid at
-            purchase (capacity block, training plan); "" otherwise.
+            purchase (capacity block, training plan); a Savings Plan's terms
+            (``billing.core.plan_rates``); "" otherwise.
     """
 
     region: str

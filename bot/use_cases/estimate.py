@@ -30,6 +30,7 @@ from billing.core.estimate_scaling import Measured, Scaling, scaling_of
 from billing.core.gpus import family_of, gpu_types_known, snapshot_regions
 from billing.core.money import Rate
 from billing.core.periods import day_of
+from billing.core.plan_rates import plan_keys, terms_of
 from billing.core.prices import Price, PriceKey, Purchase
 from billing.core.spot_advisor import spot_band, spot_regions
 from billing.ports.estimates import EstimateLedger
@@ -145,7 +146,8 @@ def estimate_run(
         NoPriceError: Nobody knows its price.
     """
     plan = checked(plan)
-    price = _price(plan, prices, now)
+    plans = _plans(plan, prices)
+    price = _price(plan, plans, prices, now)
     past = past_of(prices.ledger)
     overheads = _overheads(plan, past)
     known = [
@@ -163,10 +165,11 @@ def estimate_run(
         candidates=known,
         extras=Extras(
             lines=checkpoint_lines(plan, price.rate.currency),
-            notes=tuple(notes_of(plan, overheads, now, score(past))),
+            notes=tuple(notes_of(plan, overheads, now, score(past), price)),
             on_demand=_on_demand(plan, yours, listed, prices),
             checkpoint_hours=saved.every if saved else None,
             price_basis=basis,
+            plans=plans,
             more_ways=MoreWays(
                 managed=_managed(plan, prices),
                 scaling=_scaling(plan, prices),
@@ -178,17 +181,36 @@ def estimate_run(
     return replace(found, notes=(*found.notes, *yearly))
 
 
-def _price(plan: EstimateRequest, prices: PriceBook, now: datetime | None) -> Price:
+def _plans(plan: EstimateRequest, prices: PriceBook) -> tuple[Price, ...]:
+    """Return the known rates of Savings Plans for the planned type."""
+    keys = plan_keys(plan.region, plan.instance_type)
+    return tuple(prices.list_prices(keys).values())
+
+
+def _price(
+    plan: EstimateRequest,
+    plans: Sequence[Price],
+    prices: PriceBook,
+    now: datetime | None,
+) -> Price:
     """Return the price of a plan: as quoted, else the dearest of its zones."""
     keys = keys_of(plan)
     if plan.terms.quoted is not None and now is not None:
         rate = plan.terms.quoted
         return Price(key=keys[0], rate=rate, source="your quote", as_of=now)
+    if plan.purchase is Purchase.SAVINGS_PLAN and plans:
+        # The shortest term, the dearest way to pay: any other plan costs less.
+        return max(plans, key=_shortest_dearest)
     found = prices.list_prices(keys)
     if not found:
         raise NoPriceError(plan)
     # Of several zones the dearest counts: a job may land in any of them.
     return max(found.values(), key=lambda one: one.rate.nanos)
+
+
+def _shortest_dearest(price: Price) -> tuple[int, int]:
+    terms = terms_of(price.key)
+    return (-terms.years if terms else 0, price.rate.nanos)
 
 
 def _other_keys(plan: EstimateRequest) -> tuple[PriceKey, ...]:

@@ -17,6 +17,7 @@ from billing.core.estimate_request import number
 from billing.core.estimate_scaling import Scaling
 from billing.core.estimate_ways import COMMITMENTS, Alternative, Basis
 from billing.core.money import USD, Money, Rate
+from billing.core.plan_rates import terms_of
 from billing.core.prices import Price, Purchase
 from billing.core.spot_advisor import spot_band, spot_regions
 
@@ -40,7 +41,11 @@ def checkpoint_lines(plan: EstimateRequest, currency: str) -> tuple[EstimateLine
 
 
 def notes_of(
-    plan: EstimateRequest, overheads: Overheads, now: datetime | None, past: Score
+    plan: EstimateRequest,
+    overheads: Overheads,
+    now: datetime | None,
+    past: Score,
+    price: Price,
 ) -> Iterator[Note]:
     """Yield what should be known of an estimate and costs nothing."""
     deadline = deadline_of(plan, overheads, now) if now else None
@@ -49,7 +54,7 @@ def notes_of(
     if plan.terms.checkpoints is not None:
         yield Note(name="saving", text=_saving(plan.terms.checkpoints, plan.hours))
     if plan.purchase in _BOUGHT_FOR_YEARS:
-        yield Note(name=str(plan.purchase).replace("-", " "), text=_ceiling())
+        yield Note(name=str(plan.purchase).replace("-", " "), text=_bought(price))
     if plan.purchase is Purchase.ODCR:
         text = "paid from when the reservation begins, whether used or not"
         yield Note(name="reservation", text=text)
@@ -86,6 +91,16 @@ def _ceiling() -> str:
     return (
         "counted at the on-demand price, since its own rate is not known"
         f" (rule of thumb: {said}); what is not used is paid too"
+    )
+
+
+def _bought(price: Price) -> str:
+    terms = terms_of(price.key)
+    if terms is None:
+        return _ceiling()
+    return (
+        f"counted at AWS's rate of a {terms.name}, {terms.upfront.value.lower()}: the"
+        " shortest term and the dearest way to pay; what is not used is paid too"
     )
 
 

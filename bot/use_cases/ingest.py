@@ -6,10 +6,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from functools import partial
 
 from billing.core.charges import Source
 from billing.core.fleet import FleetObservation, ScopeFailure
 from billing.core.periods import DAY, Period, day_of, previous_month
+from billing.core.plan_rates import has_plans
 from billing.core.priced import is_instance, is_published, price_keys
 from billing.core.prices import PriceKey, Purchase
 from billing.core.resources import SERVICE_OF
@@ -111,7 +113,15 @@ def ingest_prices(source: PriceSource, store: Store, *, now: datetime) -> Ingest
     with store.read() as unit:
         recent = unit.ledger.intervals(Period(now - PRICED_WITHIN, now))
     needed = needed_keys(recent)
-    return _ingest_keys(source, store, needed, other_ways(needed), now=now)
+    found = _ingest_keys(source, store, needed, other_ways(needed), now=now)
+    plans = plan_ways(needed)
+    if not plans:
+        return found
+    read = partial(
+        _ingest_keys, source, store, set(), plans, now=now, what="Savings Plans"
+    )
+    # A service of its own, which may be refused while list prices are read.
+    return merged([found, attempt(Source.PRICES, read)])
 
 
 def ingest_new_prices(
@@ -133,10 +143,11 @@ def _ingest_keys(
     others: set[PriceKey],
     *,
     now: datetime,
+    what: str = "prices",
 ) -> IngestOutcome:
     """Read prices; implausible ones are refused, and only a needed one is missed."""
     found = refresh_prices(source, store, sorted(needed | others), now)
-    notes = [f"prices: {len(found.kept)} recorded"]
+    notes = [f"{what}: {len(found.kept)} recorded"]
     notes += [
         f"price refused: {one.price.key.product} in {one.price.key.region} at "
         f"{one.price.rate}: {one.reason}"
@@ -163,6 +174,15 @@ def other_ways(needed: Iterable[PriceKey]) -> set[PriceKey]:
         for key in needed
         if is_instance(key)
         for purchase in (Purchase.ON_DEMAND, Purchase.SPOT)
+    }
+
+
+def plan_ways(needed: Iterable[PriceKey]) -> set[PriceKey]:
+    """Return the keys of every Savings Plan on offer for instances that ran."""
+    return {
+        replace(key, purchase=Purchase.SAVINGS_PLAN, zone="")
+        for key in needed
+        if has_plans(key)
     }
 
 

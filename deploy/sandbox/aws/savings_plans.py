@@ -12,9 +12,11 @@ from deploy.sandbox.aws.errors import AwsError
 from deploy.sandbox.aws.own import Call, Handler, answer
 from deploy.sandbox.aws.pages import PageRules
 from deploy.sandbox.aws.world import SavingsPlanSeed
+from deploy.sandbox.aws.world_plans import OfferedPlanSeed
 
 PAGES = PageRules(field="nextToken", unknown_code="ValidationException")
 DEFAULT_SIZE = 1000
+YEAR_S = 365 * 24 * 3600
 TIME_FORMAT = "%Y-%m-%dT%H:%M:%S.000Z"
 PRODUCT_TYPES = {
     "Compute": ["EC2", "Fargate", "Lambda"],
@@ -78,9 +80,68 @@ def describe_savings_plan_rates(call: Call) -> dict[str, Any]:
     return result | ({"nextToken": token} if token else {})
 
 
+def describe_savings_plans_offering_rates(call: Call) -> dict[str, Any]:
+    """Answer DescribeSavingsPlansOfferingRates from the plans on offer."""
+    params = call.params
+    found = [
+        rate
+        for plan in call.world.offered_plans
+        if _asked(params.get("savingsPlanTypes") or [], plan.type)
+        and _asked(params.get("savingsPlanPaymentOptions") or [], plan.payment_option)
+        for rate in _offered(plan, call)
+        if _asked(params.get("usageTypes") or [], rate["usageType"])
+        and _asked(params.get("products") or [], rate["productType"])
+        and _asked(params.get("serviceCodes") or [], rate["serviceCode"])
+        and _asked(params.get("operations") or [], rate["operation"])
+    ]
+    for item in params.get("filters") or []:
+        found = [rate for rate in found if _has_property(rate, item)]
+    size = params.get("maxResults") or DEFAULT_SIZE
+    page, token = call.pages.cut(found, params, rules=PAGES, size=size)
+    result: dict[str, Any] = {"searchResults": list(page)}
+    return result | ({"nextToken": token} if token else {})
+
+
+def _offered(plan: OfferedPlanSeed, call: Call) -> list[dict[str, Any]]:
+    prefix = "" if plan.region == "us-east-1" else f"{plan.region}-"
+    offering = {
+        "offeringId": f"{plan.type}-{plan.years}-{plan.payment_option}",
+        "paymentOption": plan.payment_option,
+        "planType": plan.type,
+        "durationSeconds": plan.years * YEAR_S,
+        "currency": call.world.currency,
+        "planDescription": f"{plan.years} year {plan.payment_option} {plan.type}",
+    }
+    return [
+        {
+            "savingsPlanOffering": offering,
+            "rate": rate,
+            "unit": "Hrs",
+            "productType": "EC2",
+            "serviceCode": "AmazonEC2",
+            "usageType": f"{prefix}{plan.usage}:{shape}",
+            "operation": "RunInstances",
+            "properties": [
+                {"name": "region", "value": plan.region},
+                {"name": "instanceType", "value": shape},
+                {"name": "instanceFamily", "value": shape.partition(".")[0]},
+                {"name": "productDescription", "value": plan.operating_system},
+                {"name": "tenancy", "value": plan.tenancy},
+            ],
+        }
+        for shape, rate in sorted(plan.rates.items())
+    ]
+
+
+def _has_property(rate: dict[str, Any], item: dict[str, Any]) -> bool:
+    held = {one["name"]: one["value"] for one in rate["properties"]}
+    return held.get(item.get("name", "")) in (item.get("values") or [])
+
+
 HANDLERS: dict[str, Handler] = {
     "DescribeSavingsPlans": describe_savings_plans,
     "DescribeSavingsPlanRates": describe_savings_plan_rates,
+    "DescribeSavingsPlansOfferingRates": describe_savings_plans_offering_rates,
 }
 
 

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from pydantic import ConfigDict, TypeAdapter
 
 from deploy.sandbox.aws.world_anomalies import AnomalySeed
+from deploy.sandbox.aws.world_plans import OfferedPlanSeed
 from deploy.sandbox.aws.world_services import Services
 
 STRICT = ConfigDict(extra="forbid")
@@ -323,6 +324,7 @@ class World:
     costs: list[CostSeed] = field(default_factory=list)
     tags: list[CostTag] = field(default_factory=list)
     savings_plans: list[SavingsPlanSeed] = field(default_factory=list)
+    offered_plans: list[OfferedPlanSeed] = field(default_factory=list)
     commitments: list[CommitmentDay] = field(default_factory=list)
     anomalies: list[AnomalySeed] = field(default_factory=list)
     spot: list[SpotSeed] = field(default_factory=list)

@@ -49,6 +49,15 @@ PLAN_SHAPE = "p5.48xlarge"
 PLAN_NODES = 2
 PLAN_RATE = Decimal("33.024")
 
+#: Plans on offer for it, in percent of its price on demand: numbers made up for the
+#: demo, not AWS's; (kind, years) -> with no, partial and all upfront.
+PLANS_OFFERED = {
+    ("Compute", 1): (60, 58, 57),
+    ("Compute", 3): (44, 42, 41),
+    ("EC2Instance", 1): (57, 55, 54),
+    ("EC2Instance", 3): (40, 38, 37),
+}
+
 
 def spot_price(shape: str, day: date) -> Decimal:
     """Return a day's spot price of one instance hour."""

@@ -11,10 +11,17 @@ from deploy.sandbox.aws.world import (
     SavingsPlanSeed,
     World,
 )
+from deploy.sandbox.aws.world_plans import OfferedPlanSeed
 from deploy.sandbox.company.bill import bill, plan_days
 from deploy.sandbox.company.fleet import instances, signals, spot_prices, volumes
 from deploy.sandbox.company.jobs import ACCOUNT, FIRST
-from deploy.sandbox.company.prices import PLAN_NODES, PLAN_RATE, PLAN_SHAPE
+from deploy.sandbox.company.prices import (
+    ON_DEMAND,
+    PLAN_NODES,
+    PLAN_RATE,
+    PLAN_SHAPE,
+    PLANS_OFFERED,
+)
 
 BUCKET = "tensor-works-models"
 CHECKPOINT_JOB = "job-117"
@@ -32,6 +39,7 @@ def company_world(now: datetime) -> World:
         costs=bill(now),
         tags=[CostTag(key=key) for key in ("job-id", "JobId", "team", "owner", "env")],
         savings_plans=[_plan()],
+        offered_plans=_offered(),
         commitments=plan_days(now),
         spot=spot_prices(now),
         instances=instances(now),
@@ -50,6 +58,21 @@ def _plan() -> SavingsPlanSeed:
         account=ACCOUNT,
         rates={f"BoxUsage:{PLAN_SHAPE}": str(PLAN_RATE)},
     )
+
+
+def _offered() -> list[OfferedPlanSeed]:
+    """Return what AWS offers for the type that plans cover."""
+    ways = ("No Upfront", "Partial Upfront", "All Upfront")
+    return [
+        OfferedPlanSeed(
+            type=kind,
+            years=years,
+            payment_option=way,
+            rates={PLAN_SHAPE: str(ON_DEMAND[PLAN_SHAPE] * percent / 100)},
+        )
+        for (kind, years), percents in PLANS_OFFERED.items()
+        for way, percent in zip(ways, percents, strict=True)
+    ]
 
 
 def _checkpoints() -> list[ObjectSeed]:

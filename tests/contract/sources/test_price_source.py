@@ -11,9 +11,13 @@ from billing.core.money import Rate
 from billing.core.prices import PriceKey, Purchase
 from billing.ports import SourceUnavailableError
 from deploy.sandbox.aws.builders import spot_series
+from deploy.sandbox.aws.world_plans import OfferedPlanSeed
 from tests.contract.sources.aws import NOW, Aws
 
 P5 = PriceKey(region="us-east-1", product="p5.48xlarge")
+PLAN = PriceKey(
+    region="us-east-1", product="p5.48xlarge", purchase=Purchase.SAVINGS_PLAN
+)
 SPOT = PriceKey(region="us-east-1", product="p5.48xlarge", purchase=Purchase.SPOT)
 
 
@@ -102,3 +106,57 @@ def test_a_refused_price_list_is_a_failure_and_no_empty_answer(aws: Aws) -> None
         AwsPriceSource(aws.clients()).prices([P5], NOW)
 
     assert caught.value.cause == "AccessDeniedException"
+
+
+def offered(rate: str, **other: object) -> OfferedPlanSeed:
+    return OfferedPlanSeed(rates={"p5.48xlarge": rate}, **other)  # type: ignore[arg-type]
+
+
+def test_rates_of_savings_plans_are_read_for_every_term(aws: Aws) -> None:
+    aws.serve(
+        offered_plans=[
+            offered("38.5"),
+            offered("36", payment_option="All Upfront"),
+            offered("25", type="EC2Instance", years=3, payment_option="All Upfront"),
+            offered("40", type="SageMaker"),
+            offered("30", region="us-west-2"),
+            offered("20", operating_system="Windows"),
+            offered("38.4", usage="UnusedBox"),
+        ]
+    )
+
+    found = AwsPriceSource(aws.clients()).prices([PLAN], NOW)
+
+    assert {one.key.zone: one.rate for one in found} == {
+        "Compute:1:No Upfront": Rate.of("38.5"),
+        "Compute:1:All Upfront": Rate.of("36"),
+        "EC2Instance:3:All Upfront": Rate.of("25"),
+    }
+    assert {one.source for one in found} == {"Savings Plans offering rates"}
+
+
+def test_a_plan_rate_of_0_or_two_different_ones_are_no_rate(aws: Aws) -> None:
+    aws.serve(
+        offered_plans=[
+            offered("0"),
+            offered("36", years=3),
+            offered("37", years=3),
+            offered("30", type="EC2Instance"),
+        ]
+    )
+    source = AwsPriceSource(aws.clients())
+
+    found = source.prices([PLAN], NOW)
+
+    assert [one.key.zone for one in found] == ["EC2Instance:1:No Upfront"]
+    assert "compute savings plan, 3 years" in source.ambiguous[PLAN]
+
+
+def test_pages_of_plan_rates_are_read_to_the_end(
+    aws: Aws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ways = ("No Upfront", "Partial Upfront", "All Upfront")
+    aws.serve(offered_plans=[offered("30", payment_option=way) for way in ways])
+    monkeypatch.setattr("billing.aws.prices.PLAN_PAGE_SIZE", 2)
+
+    assert len(AwsPriceSource(aws.clients()).prices([PLAN], NOW)) == 3

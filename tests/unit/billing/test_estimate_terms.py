@@ -19,7 +19,7 @@ from billing.core.estimate import (
 from billing.core.estimate_deadline import block_count, block_days, deadline_of
 from billing.core.estimate_factors import Overheads, stage_overheads, with_spot_band
 from billing.core.money import Rate
-from billing.core.prices import Purchase
+from billing.core.prices import Price, PriceKey, Purchase
 from billing.core.spot_advisor import spot_band, spot_regions
 from tests.builders import NOW, make_key, make_price, make_spot_price
 
@@ -103,6 +103,39 @@ def test_a_commitment_says_what_is_owed_and_when_it_pays() -> None:
 
     assert "$16,536,637.44 is owed over the term" in why
     assert "pays above 60 % use" in why
+
+
+def plan_price(rate: str, code: str) -> Price:
+    key = PriceKey(
+        region="us-east-1", product="p5.48xlarge",
+        purchase=Purchase.SAVINGS_PLAN, zone=code,
+    )  # fmt: skip
+    return replace(make_price(rate), key=key)
+
+
+def test_known_rates_of_plans_stand_in_place_of_the_rule_of_thumb() -> None:
+    extras = Extras(
+        on_demand=Rate.of("98.32"),
+        plans=(
+            plan_price("60", "Compute:1:All Upfront"),
+            plan_price("64", "Compute:1:No Upfront"),
+            plan_price("58", "EC2Instance:1:No Upfront"),
+        ),
+    )
+
+    found = estimate(plan(stage=Stage.PRODUCTION), LIST, extras=extras).alternatives
+    by_name = {one.what: one for one in found if "year" in one.what}
+
+    assert set(by_name) == {
+        "EC2 instance savings plan, 1 year",
+        "compute savings plan, 1 year",
+        "savings plan or reserved, 3 years",
+    }
+    compute = by_name["compute savings plan, 1 year"]
+    assert "at $64.00/h with no upfront" in compute.why
+    assert "pays above 65 % use of it; $60.00/h with all upfront" in compute.why
+    assert "rule of thumb" not in compute.why
+    assert "held to p5 in us-east-1" in by_name["EC2 instance savings plan, 1 year"].why
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from billing.core.estimate import NoPriceError
 from billing.core.money import Rate
+from billing.core.plan_rates import plan_keys
 from billing.core.prices import Purchase
 from bot.use_cases.estimate import (
     COUNT_MAX,
@@ -126,6 +127,23 @@ def test_what_is_bought_ahead_is_estimated_at_the_list_price(
 
     assert found.compute == usd("226529.28")
     assert found.request.purchase is Purchase(purchase)
+
+
+def test_a_savings_plan_is_estimated_at_its_own_rate_where_it_is_known(
+    store: SqlStore,
+) -> None:
+    keys = plan_keys(REGION, "p5.48xlarge")
+    rates = dict(zip(keys, map(str, range(60, 60 - len(keys), -1)), strict=True))
+    known = [make_price(rate, key=key) for key, rate in rates.items()]
+
+    found = _estimate(
+        store, _plan(purchase="savings-plan"), make_price("98.32"), *known
+    )
+
+    # One year with nothing upfront is the dearest of a year's plans.
+    assert found.list_rate == Rate.of("60")
+    assert "1 year, no upfront" in found.notes[0].text
+    assert "rule of thumb" not in found.notes[0].text
 
 
 @pytest.mark.parametrize("purchase", ["spot", "capacity-block", "training-plan"])
