@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -94,6 +95,35 @@ def upgrade(config: ConfigOption = "", format_: FormatOption = Format.TABLE) -> 
             {"before": before, "after": after},
             lambda: f"schema {before or 'none'} -> {after}",
         )
+
+
+@db.command()
+def backup(
+    out: Annotated[str, typer.Option("--out", help="New file to write.")],
+    config: ConfigOption = "",
+    format_: FormatOption = Format.TABLE,
+) -> None:
+    """Write everything stored to one file, while others work on."""
+    with errors_told(format_):
+        from bot.wiring.backup import backup_to
+
+        document = backup_to(config, Path(out))
+        emit(format_, document, lambda: f"{out}: everything as of {document['taken_at']}")
+
+
+@db.command()
+def restore(
+    path: Annotated[str, typer.Argument(metavar="FILE", help="A backup.")],
+    config: ConfigOption = "",
+    format_: FormatOption = Format.TABLE,
+) -> None:
+    """Put a backup in place of everything stored, and pause actions."""
+    with errors_told(format_):
+        from bot.views.backup import restored_text
+        from bot.wiring.backup import restore_from
+
+        document = restore_from(config, Path(path)).document()
+        emit(format_, document, lambda: restored_text(path, document))
 
 
 @db.command()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from contextlib import chdir
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -86,9 +87,10 @@ class Player:
         folder = self.stage.folder
         files = {path.name for path in folder.iterdir() if path.is_file()}
         words = [str(folder / word) if word in files else word for word in words]
-        done = CliRunner().invoke(
-            app, words, env=self.stage.environment, catch_exceptions=False
-        )
+        with chdir(folder):  # What a command writes stays there.
+            done = CliRunner().invoke(
+                app, words, env=self.stage.environment, catch_exceptions=False
+            )
         printed = done.stdout or done.stderr
         return done.exit_code, printed.replace(f"{folder}/", "")
 
