@@ -33,6 +33,8 @@ from policies.core.facts import (
     Facts,
     InstanceFacts,
     JobFacts,
+    JobTransfer,
+    JobWork,
     LaunchFacts,
     TeamMonth,
 )
@@ -295,6 +297,8 @@ def make_facts(
     launches: Iterable[LaunchFacts] = (),
     reservations: Iterable[Reservation] | None = (),
     anomalies: Iterable[Anomaly] | None = (),
+    work: Iterable[JobWork] = (),
+    transfers: Iterable[JobTransfer] = (),
     stale: Iterable[tuple[str, str]] = (),
 ) -> Facts:
     return Facts(
@@ -310,6 +314,8 @@ def make_facts(
         reservations_known=reservations is not None,
         anomalies=tuple(anomalies or ()),
         anomalies_known=anomalies is not None,
+        work=tuple(work),
+        transfers=tuple(transfers),
         stale_scopes=frozenset(stale),
     )
 

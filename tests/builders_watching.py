@@ -8,7 +8,7 @@ from fractions import Fraction
 from billing.core.anomalies import Anomaly, Cause
 from billing.core.money import Money
 from billing.core.resources import Reservation, ReservationKind
-from policies.core.facts import LaunchFacts
+from policies.core.facts import JobTransfer, JobWork, LaunchFacts
 from tests.builders_policies import ACCOUNT, NOW, REGION
 
 
@@ -74,4 +74,43 @@ def make_anomaly(
         deviations=Fraction(7),
         causes=(Cause(key="job-123", cost=Money.of("5000"), usual=Money.of("1500")),),
         is_open=is_open,
+    )
+
+
+WEEK = timedelta(days=7)
+
+
+def make_work(
+    per_unit: str | None = "3.10",
+    *,
+    job: str = "job-123",
+    counter: str = "tokens",
+    over: timedelta = WEEK,
+    missing: str = "",
+) -> JobWork:
+    return JobWork(
+        job=job,
+        over=over,
+        counter=counter,
+        per_unit=None if per_unit is None else Money.of(per_unit),
+        done=12_000_000_000,
+        missing=missing,
+    )
+
+
+def make_transfer(
+    cost: str = "812.40",
+    *,
+    sort: str = "between zones",
+    total: str = "9000",
+    job: str = "job-123",
+    over: timedelta = WEEK,
+) -> JobTransfer:
+    return JobTransfer(
+        job=job,
+        over=over,
+        since=date(2026, 11, 23),
+        until=date(2026, 11, 30),
+        total=Money.of(total),
+        paid={sort: Money.of(cost)},
     )

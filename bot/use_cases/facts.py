@@ -30,6 +30,7 @@ from bot.use_cases.history_facts import launches, unusual_days, with_progress
 from bot.use_cases.job_facts import job_facts
 from bot.use_cases.pricing import OwnPrice, PriceBook, price_book
 from bot.use_cases.team_months import team_months
+from bot.use_cases.work_facts import transfers_of, work_of
 from policies.core.catalogue import Policy
 from policies.core.evaluate import Needs, needs_of
 from policies.core.facts import (
@@ -146,6 +147,14 @@ def _past(
             for one in ledger.freshness()
         )
         facts = replace(facts, reservations=held, reservations_known=is_read)
+    if needs.work_windows:
+        done = work_of(
+            ledger, stored.jobs, needs.work_windows, prices=prices, keys=keys, now=now
+        )
+        facts = replace(facts, work=done)
+    if needs.transfer_windows:
+        paid = transfers_of(ledger, stored.jobs, needs.transfer_windows, now=now)
+        facts = replace(facts, transfers=paid)
     if needs.anomalies:
         days, is_judged = unusual_days(ledger, prices=prices, keys=keys, now=now)
         facts = replace(facts, anomalies=days, anomalies_known=is_judged)

@@ -38,6 +38,8 @@ _KINDS = {
     "failed-launch": "Starts that fail",
     "capacity": "Reserved capacity",
     "anomaly": "Unusual cost",
+    "efficiency": "Expensive work",
+    "placement": "Paying for the place",
     "custom": "Your own rule",
 }
 _VERBS = {

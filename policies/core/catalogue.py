@@ -24,9 +24,11 @@ from policies.core.kinds import (
     checkpoint_retention,
     commitment_coverage,
     custom,
+    efficiency,
     failed_launch,
     idle,
     job_spend,
+    placement,
     stalled,
     tagging,
     ttl,
@@ -43,9 +45,11 @@ Policy = (
     | checkpoint_retention.CheckpointRetentionPolicy
     | commitment_coverage.CommitmentCoveragePolicy
     | custom.CustomPolicy
+    | efficiency.EfficiencyPolicy
     | failed_launch.FailedLaunchPolicy
     | idle.IdlePolicy
     | job_spend.JobSpendPolicy
+    | placement.PlacementPolicy
     | stalled.StalledPolicy
     | tagging.TaggingPolicy
     | ttl.TtlPolicy
@@ -90,6 +94,8 @@ KINDS: Mapping[str, Kind] = {
     "failed-launch": _kind(failed_launch.FailedLaunchPolicy, failed_launch),
     "capacity": _kind(capacity.CapacityPolicy, capacity),
     "anomaly": _kind(anomaly.AnomalyPolicy, anomaly),
+    "efficiency": _kind(efficiency.EfficiencyPolicy, efficiency),
+    "placement": _kind(placement.PlacementPolicy, placement),
     "custom": _kind(custom.CustomPolicy, custom),
 }
 

@@ -123,6 +123,16 @@ class PolicyBase(Part):
         return None
 
     @property
+    def work_window(self) -> timedelta | None:
+        """Return how far back the cost of work is looked at; None when it is not."""
+        return None
+
+    @property
+    def transfer_window(self) -> timedelta | None:
+        """Return how far back the bill's traffic is looked at; None when it is not."""
+        return None
+
+    @property
     def needs_progress(self) -> bool:
         """Tell whether what jobs report is looked at."""
         return False

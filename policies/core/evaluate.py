@@ -84,6 +84,7 @@ class Needs:
         team_months: Whether what teams spent this month is asked for.
         launches_lookback: How far back starts of jobs are needed; None when none is.
         progress / reservations / anomalies: Whether these are asked for.
+        work_windows / transfer_windows: How far back these are looked at, each once.
     """
 
     signals_lookback: timedelta | None
@@ -95,6 +96,8 @@ class Needs:
     progress: bool = False
     reservations: bool = False
     anomalies: bool = False
+    work_windows: tuple[timedelta, ...] = ()
+    transfer_windows: tuple[timedelta, ...] = ()
 
 
 def needs_of(policies: Sequence[Policy]) -> Needs:
@@ -119,4 +122,10 @@ def needs_of(policies: Sequence[Policy]) -> Needs:
         progress=any(one.needs_progress for one in policies),
         reservations=any(one.needs_reservations for one in policies),
         anomalies=any(one.needs_anomalies for one in policies),
+        work_windows=_each(one.work_window for one in policies),
+        transfer_windows=_each(one.transfer_window for one in policies),
     )
+
+
+def _each(windows: Iterable[timedelta | None]) -> tuple[timedelta, ...]:
+    return tuple(sorted({one for one in windows if one is not None}))

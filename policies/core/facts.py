@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 from billing.core.anomalies import Anomaly
 from billing.core.fleet import Instance
@@ -140,6 +140,44 @@ class LaunchFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class JobWork:
+    """What one counter of a running job says, and what a unit of it cost.
+
+    Attributes:
+        over: Window that was looked at.
+        counter: ``steps``, ``samples`` or ``tokens``.
+        per_unit: Of a step, a thousand samples or a million tokens; None with
+            ``missing``.
+        done: Counted in the window, without what was lost.
+    """
+
+    job: str
+    over: timedelta
+    counter: str
+    per_unit: Money | None
+    done: int
+    missing: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobTransfer:
+    """What the bill of whole days says a job paid for traffic.
+
+    Attributes:
+        over: Window that was asked for; ``[since, until)`` are its days.
+        total: Everything the job paid in it.
+        paid: By sort of traffic; a sort it paid nothing for is left out.
+    """
+
+    job: str
+    over: timedelta
+    since: date
+    until: date
+    total: Money
+    paid: Mapping[str, Money]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """Everything gathered for one evaluation.
 
@@ -160,6 +198,8 @@ class Facts:
     reservations_known: bool = False
     anomalies: tuple[Anomaly, ...] = ()
     anomalies_known: bool = False
+    work: tuple[JobWork, ...] = ()
+    transfers: tuple[JobTransfer, ...] = ()
     as_of: Mapping[str, datetime] = field(default_factory=dict)
     stale_scopes: frozenset[tuple[str, str]] = frozenset()
     today: date | None = None

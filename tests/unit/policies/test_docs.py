@@ -33,7 +33,13 @@ from tests.builders_policies import (
     make_month,
     saved_steps,
 )
-from tests.builders_watching import make_anomaly, make_launch, make_reservation
+from tests.builders_watching import (
+    make_anomaly,
+    make_launch,
+    make_reservation,
+    make_transfer,
+    make_work,
+)
 from tests.project import ROOT
 
 PAGES = ROOT / "docs" / "policies"
@@ -66,6 +72,8 @@ SITUATIONS: dict[str, Callable[[], Facts]] = {
         make_instance(job="job-9"), reservations=[make_reservation()]
     ),
     "anomaly": lambda: make_facts(anomalies=[make_anomaly()]),
+    "efficiency": lambda: make_facts(jobs=[make_job()], work=[make_work()]),
+    "placement": lambda: make_facts(jobs=[make_job()], transfers=[make_transfer()]),
     "custom": lambda: make_facts(jobs=[make_job(gpus=512, instances=64)]),
 }
 

@@ -92,7 +92,8 @@ p.yaml:12:11: policy 'b': over: expected an amount like $10,000, got 'ten'
 p.yaml:13:16: policy 'b': approvers: expected at least one approver, got 'nobody'
 p.yaml:14:11: unknown kind 'tll', expected one of approval, idle, ttl, \
 checkpoint-retention, commitment-coverage, budget, job-spend, \
-utilization, tagging, stalled, failed-launch, capacity, anomaly, custom; did you mean 'ttl'?
+utilization, tagging, stalled, failed-launch, capacity, anomaly, efficiency, \
+placement, custom; did you mean 'ttl'?
 p.yaml:17:13: policy 'd': where: unknown field or function 'job.evn'; did you mean \
 'job.env'?
 p.yaml:18:22: policy 'd': ignore_activity: expected one of true, false, got 'yes'
