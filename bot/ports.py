@@ -136,6 +136,12 @@ class Audit(Protocol):
     def head(self) -> tuple[int, str]:
         """Return the number of events and the hash of the last one."""
 
+    def hash_at(self, seq: int) -> str | None:
+        """Return the hash of an event; None when there is none of that number."""
+
+    def events(self, after: int, *, limit: int) -> Sequence[Mapping[str, Any]]:
+        """Return events after a number, oldest first, with their hashes."""
+
 
 class People(Protocol):
     """Pseudonyms for people; names live here, apart from the audit chain."""
@@ -186,6 +192,12 @@ class Control(Protocol):
 
     def resume(self, *, by: str, now: datetime) -> None:
         """Allow actions again."""
+
+    def noted(self, name: str) -> str | None:
+        """Return the text last noted under a name; None when there is none."""
+
+    def note(self, name: str, value: str, now: datetime) -> None:
+        """Keep a text under a name in place of the one before."""
 
     def seen(self, kind: str, key: str, now: datetime) -> bool:
         """Record a delivery (Slack event, signed request); True when it was seen before."""

@@ -90,13 +90,25 @@ def resume(config: ConfigOption = "", format_: FormatOption = Format.TABLE) -> N
 
 
 @audit.command()
-def verify(config: ConfigOption = "", format_: FormatOption = Format.TABLE) -> None:
-    """Check the whole chain; name the first broken link."""
+def verify(
+    head_: Annotated[
+        str, typer.Option("--head", help="A hash that was posted, to hold it against.")
+    ] = "",
+    events: Annotated[int, typer.Option(help="Events that there were then.")] = 0,
+    config: ConfigOption = "",
+    format_: FormatOption = Format.TABLE,
+) -> None:
+    """Check the whole chain, also against heads that were posted of it."""
     with errors_told(format_):
+        from bot.use_cases.auditing import against, read_head
         from bot.wiring.application import open_application
 
+        then = read_head(events, head_) if head_ or events else None
         with open_application(config) as application:
             problems, count, head = application.verify_audit()
+            if then is not None:
+                with application.store.read() as unit:
+                    problems = [*problems, *against(unit, [then])]
         emit(
             format_,
             {"events": count, "head": head, "problems": [*problems]},
@@ -104,3 +116,23 @@ def verify(config: ConfigOption = "", format_: FormatOption = Format.TABLE) -> N
         )
     if problems:
         raise typer.Exit(FAILED)
+
+
+@audit.command()
+def export(
+    names: Annotated[
+        bool, typer.Option("--names", help="Who the pseudonyms are, instead of events.")
+    ] = False,
+    after: Annotated[int, typer.Option(help="Only events after this number.")] = 0,
+    config: ConfigOption = "",
+) -> None:
+    """Write the chain out as JSON lines: pseudonyms only; names are asked for apart."""
+    with errors_told(Format.JSON):
+        from bot.use_cases.auditing import exported, exported_names
+        from bot.wiring.application import open_application
+
+        with open_application(config) as application:
+            store = application.store
+            lines = exported_names(store) if names else exported(store, after=after)
+            for line in lines:
+                typer.echo(line)

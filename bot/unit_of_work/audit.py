@@ -71,6 +71,19 @@ class SqlAudit:
         ).one_or_none()
         return (0, GENESIS) if row is None else (row.seq, row.hash)
 
+    def hash_at(self, seq: int) -> str | None:
+        """Return the hash of an event; None when there is none of that number."""
+        if seq == 0:
+            return GENESIS
+        query = select(_EVENT.c.hash).where(_EVENT.c.seq == seq)
+        return self._session.execute(query).scalar_one_or_none()
+
+    def events(self, after: int, *, limit: int) -> Sequence[Mapping[str, Any]]:
+        """Return events after a number, oldest first, with their hashes."""
+        query = select(_EVENT).where(_EVENT.c.seq > after).order_by(_EVENT.c.seq)
+        rows = self._session.connection().execute(query.limit(limit))
+        return [dict(row._mapping) for row in rows]  # noqa: SLF001 - its own way
+
     def verify(self) -> Sequence[str]:
         """Return what is wrong with the chain, first broken link first."""
         problems: list[str] = []

@@ -15,6 +15,7 @@ from billing.ledger.database import open_database
 from bot.migrations import current, upgrade
 from bot.settings import load_settings
 from bot.use_cases.approvals_moving import UnknownRequestError
+from bot.use_cases.auditing import against, posted_heads
 from bot.use_cases.cards import people_names
 from bot.use_cases.control import pause, resume
 from bot.use_cases.cost import ask_cost
@@ -258,10 +259,11 @@ class Application(Desks):
         return database_checks(self)
 
     def verify_audit(self) -> tuple[Sequence[str], int, str]:
-        """Check the audit chain: its problems, its length and its head."""
+        """Check the audit chain, also against the heads that were posted of it."""
         with self.store.read() as unit:
             count, head = unit.audit.head()
-            return unit.audit.verify(), count, head
+            heads = posted_heads(unit, self.now())
+            return [*unit.audit.verify(), *against(unit, heads)], count, head
 
 
 class BadStateError(GpucostError, ValueError):
