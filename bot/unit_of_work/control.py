@@ -10,12 +10,13 @@ from sqlmodel import Session
 
 from billing.core.periods import rfc3339
 from billing.ledger.columns import table_of
-from billing.ledger.database import execute, insert_or_nothing
+from billing.ledger.database import execute, insert_or_nothing, upsert
 from bot.unit_of_work.tables import ControlFlagRow, DeliveryRow
 
 _FLAG = table_of(ControlFlagRow)
 _DELIVERY = table_of(DeliveryRow)
 _PAUSED = "paused"
+_NOTE = "note:"
 #: Slack repeats an event up to an hour later, a signed request is valid for five
 #: minutes; a day leaves room for clocks and outages.
 DELIVERY_KEPT = timedelta(days=1)
@@ -49,6 +50,18 @@ class SqlControl:
         """Allow actions again; who did it belongs into the audit chain."""
         del by, now
         execute(self._session, delete(_FLAG).where(_FLAG.c.name == _PAUSED))
+
+    def noted(self, name: str) -> str | None:
+        """Return the text last noted under a name; None when there is none."""
+        found: str | None = self._session.execute(
+            select(_FLAG.c.reason).where(_FLAG.c.name == f"{_NOTE}{name}")
+        ).scalar_one_or_none()
+        return found
+
+    def note(self, name: str, value: str, now: datetime) -> None:
+        """Keep a text under a name in place of the one before."""
+        row = {"name": f"{_NOTE}{name}", "by": "", "since": now, "reason": value}
+        execute(self._session, upsert(self._session, ControlFlagRow, row))
 
     def seen(self, kind: str, key: str, now: datetime) -> bool:
         """Record a delivery; True when it was seen before.

@@ -21,6 +21,7 @@ from bot.use_cases.facts import gather_facts
 from bot.use_cases.freshness import old_sources
 from bot.use_cases.ingest import tell_stale
 from bot.use_cases.policies import Routing, run_policies
+from bot.use_cases.policy_changes import tell_changes
 from bot.use_cases.runner import Task, TaskStoppedError
 from bot.views.digest import digest
 from bot.wiring.application import Application
@@ -149,6 +150,9 @@ class Work:
         del slot
         application, now = self.application, self.application.now()
         policies = self.policies.current()
+        if not self.policies.problem:
+            alerts = application.settings.config.slack.alerts
+            tell_changes(application.store, policies, channel=alerts, now=now)
         if not policies:
             return
         gathered = gather_facts(

@@ -40,32 +40,37 @@ class FindingChange:
     after: Finding | None
 
 
+#: What policies say: by name, text by dotted key.
+Written = Mapping[str, Mapping[str, str]]
+
+
+def written(policies: Sequence[Policy]) -> dict[str, dict[str, str]]:
+    """Return what policies say, as it can be kept and compared later."""
+    return {one.name: dict(_flat(spelled(one))) for one in policies}
+
+
 def key_changes(old: Sequence[Policy], new: Sequence[Policy]) -> list[KeyChange]:
     """Return every key that differs, by policy and key."""
-    before = {one.name: dict(_flat(spelled(one))) for one in old}
-    after = {one.name: dict(_flat(spelled(one))) for one in new}
+    return written_changes(written(old), written(new))
+
+
+def written_changes(before: Written, after: Written) -> list[KeyChange]:
+    """Return every key that differs, by policy and key; a whole policy by its kind."""
     changes = []
     for name in sorted(before.keys() | after.keys()):
-        if name not in before or name not in after:
-            kinds = {one.name: one.kind for one in (*old, *new)}
-            changes.append(
-                KeyChange(
-                    policy=name,
-                    key="",
-                    before=kinds[name] if name in before else "",
-                    after=kinds[name] if name in after else "",
-                )
-            )
-            continue
+        old, new = before.get(name, {}), after.get(name, {})
+        keys = sorted(old.keys() | new.keys())
+        if not old or not new:
+            keys = ["kind"]
         changes += [
             KeyChange(
                 policy=name,
-                key=key,
-                before=before[name].get(key, ""),
-                after=after[name].get(key, ""),
+                key=key if old and new else "",
+                before=old.get(key, ""),
+                after=new.get(key, ""),
             )
-            for key in sorted(before[name].keys() | after[name].keys())
-            if before[name].get(key) != after[name].get(key)
+            for key in keys
+            if old.get(key) != new.get(key)
         ]
     return changes
 
