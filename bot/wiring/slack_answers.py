@@ -38,7 +38,9 @@ from bot.wiring.application import Application
 from bot.wiring.slack_clicks import pressed
 from bot.wiring.slack_explain import ExplainAnswers
 from bot.wiring.slack_outlook import OutlookAnswers
+from bot.wiring.slack_places import Places
 from bot.wiring.slack_runs import RunAnswers
+from bot.wiring.slack_subscriptions import SubscriptionAnswers
 from policies.core.approvals import ApprovalRequest, Person
 
 log = structlog.get_logger()
@@ -70,6 +72,9 @@ class SlackAnswers:
             **ExplainAnswers(self.application, self.directory).answers(),
             **RunAnswers(self.application).answers(),
             **OutlookAnswers(self.application).answers(),
+            **SubscriptionAnswers(
+                self.application, self.directory, Places(self.application.settings)
+            ).answers(),
         }
         zone = getattr(self.directory, "zone", None)
         return Handlers(
