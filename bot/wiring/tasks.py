@@ -29,6 +29,7 @@ from bot.wiring.desks import InvalidPoliciesError
 from bot.wiring.outlook import judge
 from bot.wiring.parts import own_prices, tag_keys
 from bot.wiring.scraped import progress_tasks
+from bot.wiring.slack_subscriptions import subscription_task
 from policies.core.catalogue import Policy
 
 log = structlog.get_logger()
@@ -203,6 +204,7 @@ class Work:
                 if team.channel
             },
             owners={owner: found for owner in owners if (found := self._owner(owner))},
+            can_stop=self.application.enforcing.can_act,
         )
 
     def _owner(self, owner: str) -> str:
@@ -295,6 +297,7 @@ def tasks(application: Application, work: Work, children: Children) -> Sequence[
         ),
         Task(name="approvals-expire", schedule=Every(EXPIRY_EVERY), run=work.expire),
         *progress_tasks(application),
+        subscription_task(application, lambda owners: work.routing(owners).owners),
         *(
             _digest_task(work, section)
             for section in application.settings.config.digests
