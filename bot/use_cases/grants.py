@@ -6,39 +6,27 @@ cost; nothing is kept that could disagree with them.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from billing.core.attribution import TagKeys, normalise_job
 from billing.core.estimate import EstimateRequest, NoPriceError
-from billing.core.gpus import is_gpu_type
 from billing.core.money import Money
-from billing.core.periods import Period
 from bot.ports import Store, UnitOfWork
-from bot.use_cases.cost import ask_cost
+from bot.use_cases.drift_facts import Lookout
 from bot.use_cases.estimate import BadPlanError, estimate_run
-from bot.use_cases.held_now import jobs_now
-from bot.use_cases.parts import CostQuestion
 from bot.use_cases.pricing import PriceBook
-from policies.core.approvals import RequestState
 from policies.core.grants import (
     Grant,
     Launch,
-    Observed,
     StartedLaunch,
     Usage,
     covers,
     crowded,
     disowned,
-    drift,
-    grant_of,
     usage_of,
 )
-
-#: Instances that the inventory has not seen for longer may be gone.
-SEEN_WITHIN = timedelta(minutes=15)
 
 #: A launcher says this often that its command still runs …
 BEAT = timedelta(seconds=30)
@@ -137,68 +125,26 @@ class Assessor:
         )
 
     def _cost(self, grant: Grant, now: datetime) -> Money | None:
-        """Return what the job is known to have cost since the day of the decision.
-
-        Bills know whole days, so that day itself, which may hold an earlier run, is left
-        out: instance hours limit it.
-        """
-        record = self.unit.ledger.job_record(normalise_job(grant.envelope.job))
-        since = grant.not_before.date() + timedelta(days=1)
-        if record is None or since > now.date():
-            return None
-        question = CostQuestion(job=record.job, since=since)
-        return ask_cost(
-            self.unit.ledger,
-            question,
-            prices=self.prices,
-            keys=self.keys,
-            stale=(),
-            now=now,
-        ).total
+        return self._lookout.cost_since(grant.envelope.job, grant.not_before, now)
 
     def _lapse(self, grant: Grant, now: datetime) -> str | None:
-        """Return how the job as the fleet shows it left what was approved for it.
+        """Return how the job left what was approved for it, all its grants together.
 
-        All its live grants together cover what runs. What was not seen lately is
-        unknown, and counts for nothing.
+        Each look at running jobs lets such grants lapse for good; this is for launches
+        before that.
         """
         job = normalise_job(grant.envelope.job)
-        shapes = self._running(job, now)
-        if not shapes:
+        live = {one.request_id: one for one in self._lookout.live(now).get(job, ())}
+        mine = {**live, grant.request_id: grant}
+        found = self._lookout.look(job, tuple(mine.values()), now)
+        if not found.departures:
             return None
-        approved = self.unit.journal.requests(state=RequestState.APPROVED)
-        grants = {one.request_id: one for one in map(grant_of, approved) if one}
-        live = [
-            one.envelope
-            for one in {**grants, grant.request_id: grant}.values()
-            if normalise_job(one.envelope.job) == job and now < one.expires_at
-        ]
-        own = grant.envelope.instance_type
-        count = sum(one.count for one in live if one.instance_type == own)
-        whole = replace(grant, envelope=replace(grant.envelope, count=count))
-        others = shapes.keys() - {one.instance_type for one in live}
-        told = drift(whole, Observed(instance_types=others, count=shapes[own]))
-        return (
-            f"the grant lapsed: job {job!r} left it, {told}; ask again"
-            if told
-            else None
-        )
+        told = "; ".join(one.told for one in found.departures)
+        return f"the grant lapsed: job {job!r} left it, {told}; ask again"
 
-    def _running(self, job: str, now: datetime) -> Counter[str]:
-        """Count the GPU instances that the inventory saw lately working for a job."""
-        ledger = self.unit.ledger
-        known = [
-            one
-            for one in ledger.intervals(Period(now, now), job=job)
-            if one.ended_at is None
-            and is_gpu_type(one.shape)
-            and one.last_seen_at > now - SEEN_WITHIN
-        ]
-        tags = ledger.tags(sorted({one.resource_id for one in known}))
-        holders = jobs_now(tags, self.keys)
-        return Counter(
-            one.shape for one in known if holders.get(one.resource_id) == job
-        )
+    @property
+    def _lookout(self) -> Lookout:
+        return Lookout(self.unit, self.prices, self.keys)
 
 
 def start(

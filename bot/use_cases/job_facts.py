@@ -19,6 +19,9 @@ from bot.use_cases.pricing import PriceBook
 from policies.core.approvals import RequestState
 from policies.core.facts import InstanceFacts, JobFacts
 
+#: How much longer a running job is taken to run.
+RUNS_ON = timedelta(hours=24)
+
 
 def job_facts(
     unit: UnitOfWork,
@@ -29,7 +32,11 @@ def job_facts(
     prices: PriceBook,
     now: datetime,
 ) -> tuple[JobFacts, ...]:
-    """Return the jobs that hold instances now, with what each has cost since it began."""
+    """Return the jobs that hold instances now, with what each has cost since it began.
+
+    What each will have cost is predicted as if it ran on for `RUNS_ON`: nobody knows
+    when a job that nobody planned ends.
+    """
     held: dict[str, list[InstanceFacts]] = {}
     for one in instances:
         if one.job:
@@ -50,21 +57,30 @@ def job_facts(
     intervals = {one.resource_id: one for one in running}
     nothing = Money.zero(prices.currency)
     return tuple(
-        replace(
-            _job_facts(
-                job,
-                members,
-                [intervals[one.instance.resource_id] for one in members],
-                prices,
-            ),
-            spent=None if job in unknown else spent.get(job, nothing),
-            since=records[job].first_seen_at if job in records else None,
-            has_grant=job in approved,
-            grant_ends_at=approved[job].ends_at if job in approved else None,
-            approved_ceiling=approved[job].ceiling if job in approved else None,
+        _predicted(
+            replace(
+                _job_facts(
+                    job,
+                    members,
+                    [intervals[one.instance.resource_id] for one in members],
+                    prices,
+                ),
+                spent=None if job in unknown else spent.get(job, nothing),
+                since=records[job].first_seen_at if job in records else None,
+                has_grant=job in approved,
+                grant_ends_at=approved[job].ends_at if job in approved else None,
+                approved_ceiling=approved[job].ceiling if job in approved else None,
+            )
         )
         for job, members in sorted(held.items())
     )
+
+
+def _predicted(job: JobFacts) -> JobFacts:
+    """Return a job with what it will have cost, as far as that is known."""
+    if job.spent is None or job.rate is None:
+        return job
+    return replace(job, predicted=job.spent + job.rate.cost_of(RUNS_ON))
 
 
 def _job_facts(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from billing.core.attribution import normalise_job
 from billing.core.estimate import EstimateRequest
 from bot.clock import Now, system_now
 from bot.ports import Store, UnitOfWork
@@ -22,18 +24,22 @@ from bot.use_cases.grants import (
 )
 from bot.use_cases.pricing import price_book
 from bot.wiring.parts import own_prices, rules_clock, tag_keys
-from policies.core.approvals import ApprovalRequest
+from bot.wiring.people import remember
+from policies.core.approvals import ApprovalRequest, RequestState
 from policies.core.grants import (
     Grant,
     Usage,
     covers,
     grant_of,
+    lapsed_why,
     usage_of,
     used_up,
 )
 
 if TYPE_CHECKING:
     from bot.grants import GrantKeys
+
+_REQUEST_ID = re.compile(r"\bapr-[0-9a-z]{4,32}\b")
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,38 @@ class GrantDesk:
         with self.store.read() as unit:
             found = self._assessor(unit).assess(grant, plan, self._at())
         return found.is_covered or found.is_crowded or found.is_lapsed
+
+    def covering(self, plan: EstimateRequest, requester: str) -> ApprovalRequest | None:
+        """Return an approval of somebody's job that covers a plan, if not exactly it.
+
+        What was asked for again of a job that left its envelope is such a one.
+        """
+        who = remember(self.store, email=requester.strip().lower())
+        job, at = normalise_job(plan.job), self._at()
+        with self.store.read() as unit:
+            assessor = self._assessor(unit)
+            for one in unit.journal.requests(state=RequestState.APPROVED):
+                grant = grant_of(one) if one.requester == who else None
+                if grant is None or normalise_job(one.envelope.job) != job:
+                    continue
+                if assessor.assess(grant, plan, at).is_covered:
+                    return one
+        return None
+
+    def why_lapsed(self, job: str) -> str:
+        """Return why nothing of a job may start: its grant lapsed, people were asked.
+
+        Once they have decided, it may be asked for as any other.
+        """
+        with self.store.read() as unit:
+            for one in unit.journal.requests(state=RequestState.LAPSED):
+                told = lapsed_why(one)
+                if not told or normalise_job(one.envelope.job) != normalise_job(job):
+                    continue
+                known = map(unit.journal.request, _REQUEST_ID.findall(told))
+                if any(again is not None and again.state.is_open for again in known):
+                    return f"the grant of {one.request_id} lapsed: {told}"
+        return ""
 
     # ------------------------------------------------------------------ launching
 

@@ -7,7 +7,7 @@ signed. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
@@ -16,7 +16,12 @@ from billing.core.attribution import normalise_job
 from billing.core.money import Money
 from billing.core.periods import rfc3339
 from billing.core.prices import Purchase
-from policies.core.approvals import ApprovalRequest, Envelope, RequestState
+from policies.core.approvals import (
+    ApprovalRequest,
+    Envelope,
+    RequestEvent,
+    RequestState,
+)
 from policies.core.quantities import money_text
 
 #: An approved run may begin this long after the decision and still have all its hours.
@@ -94,16 +99,6 @@ class StartedLaunch:
         return self.ended_at is None and system_now < self.lease_until
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Observed:
-    """What the fleet and the bill say of a job that runs; None is unknown."""
-
-    instance_types: Collection[str] = ()
-    count: int | None = None
-    hours: Fraction | None = None
-    cost: Money | None = None
-
-
 # --------------------------------------------------------------------------- granting
 
 
@@ -140,11 +135,19 @@ def disowned(grant: Grant, request: ApprovalRequest | None) -> str | None:
             f"request {grant.request_id} changed since: this grant is of version"
             f" {grant.version}, it stands at {request.version}"
         )
+    if request.state is RequestState.LAPSED and (why := lapsed_why(request)):
+        return f"the grant of {grant.request_id} lapsed: {why}"
     if request.state is not RequestState.APPROVED:
         return f"request {grant.request_id} is {request.state.value}"
     if grant_of(request) != grant:
         return f"request {grant.request_id} was approved for something else"
     return None
+
+
+def lapsed_why(request: ApprovalRequest) -> str:
+    """Return how a job left what was approved; "" when its grant lapsed otherwise."""
+    told = [one.text for one in request.history if one.event is RequestEvent.LAPSE]
+    return told[-1] if told else ""
 
 
 # --------------------------------------------------------------------------- covering
@@ -256,34 +259,6 @@ def usage_of(
 def _length(span: timedelta) -> Fraction:
     """Return a span in hours, never below nothing: clocks of machines differ."""
     return Fraction(max(span, timedelta(0)) // timedelta(microseconds=1), 3_600_000_000)
-
-
-# -------------------------------------------------------------------------- drifting
-
-
-def drift(grant: Grant, observed: Observed) -> str | None:
-    """Return how a running job left its envelope by more than the drift; None if not.
-
-    What is unknown never counts. A lapse stops nothing that runs: it blocks new
-    launches and asks again.
-    """
-    envelope, most = grant.envelope, 1 + grant.drift
-    others = sorted(set(observed.instance_types) - {envelope.instance_type})
-    if others:
-        return f"it runs on {', '.join(others)}, approved is {envelope.instance_type}"
-    if observed.count is not None and observed.count > envelope.count * most:
-        return f"it runs on {observed.count} instances, approved are {envelope.count}"
-    if observed.hours is not None and observed.hours > envelope.hours * most:
-        return (
-            f"it has run for {_hours(observed.hours)} h, approved are"
-            f" {_hours(envelope.hours)} h"
-        )
-    if _is_over(observed.cost, envelope.cost_ceiling, most):
-        return (
-            f"it has cost {_money(observed.cost)}, approved are"
-            f" {_money(envelope.cost_ceiling)}"
-        )
-    return None
 
 
 def _is_over(amount: Money | None, ceiling: Money | None, most: Fraction) -> bool:

@@ -12,17 +12,20 @@ from hypothesis import strategies as st
 
 from billing.core.money import Money
 from billing.core.prices import Purchase
-from policies.core.approvals import ApprovalRequest, RequestState
+from policies.core.approvals import (
+    ApprovalRequest,
+    PastEvent,
+    RequestEvent,
+    RequestState,
+)
 from policies.core.grants import (
     Grant,
     Launch,
-    Observed,
     StartedLaunch,
     Usage,
     covers,
     crowded,
     disowned,
-    drift,
     grant_of,
     usage_of,
 )
@@ -173,24 +176,18 @@ def test_a_grant_is_disowned_when_the_record_says_otherwise() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("observed", "said"),
-    [
-        (Observed(), ""),
-        (Observed(instance_types=["p5.48xlarge"], count=4, hours=Fraction(86)), ""),
-        (Observed(cost=Money.of("48000")), ""),
-        (Observed(count=5), "runs on 5 instances"),
-        (Observed(hours=Fraction(87)), "87 h, approved are 72 h"),
-        (Observed(cost=Money.of("48001")), "has cost $48,001"),
-        (Observed(instance_types=["g5.xlarge", "p5.48xlarge"]), "runs on g5.xlarge"),
-    ],
-)
-def test_a_job_drifts_once_it_is_outside_by_more_than_the_drift(
-    observed: Observed, said: str
-) -> None:
-    why = drift(_grant(), observed)
+def test_a_lapsed_grant_says_how_its_job_left_it() -> None:
+    event = PastEvent(
+        event=RequestEvent.LAPSE, version=1, state=RequestState.LAPSED, by="", at=NOW,
+        text="it runs on 5 instances, approved are 4; apr-2 asks again",
+    )  # fmt: skip
+    lapsed = replace(_approved(), state=RequestState.LAPSED)
 
-    assert (said in (why or "")) if said else why is None
+    assert disowned(_grant(), lapsed) == "request apr-1 is lapsed"
+    assert disowned(_grant(), replace(lapsed, history=(event,))) == (
+        "the grant of apr-1 lapsed: it runs on 5 instances, approved are 4;"
+        " apr-2 asks again"
+    )
 
 
 @given(

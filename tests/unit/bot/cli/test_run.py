@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from billing.core.attribution import TagKeys
 from billing.ledger.database import DatabaseBusyError
 from bot.cli.launches import _patiently
 from bot.clock import system_now
+from bot.use_cases.drift import Watch, lapse_drifted
+from policies.core.kinds.approval import ApprovalPolicy
 from tests.builders import NOW
 from tests.builders_cli import Office, Ran
+from tests.builders_use_cases import runs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -322,3 +326,34 @@ def test_a_set_clock_never_stretches_a_grant_outside_a_sandbox(
 
     assert (ran.code, shell.grant) == (2, None)
     assert "GPUCOST_NOW" in _last(ran)
+
+
+def test_a_job_that_left_its_envelope_starts_nothing_until_people_decided(
+    shell: Shell,
+) -> None:
+    shell.runs(*LARGE, "--timeout", "0s")
+    shell.decides("approve")
+    _outgrows(shell)
+
+    refused = shell.runs(*LARGE, "--timeout", "0s")
+
+    pending = [one for one in shell.requests() if one["state"] == "pending"]
+    assert (refused.code, shell.grant) == (3, None)
+    assert "lapsed: it runs on 12 instances, approved are 8" in refused.err
+    assert [one["envelope"]["count"] for one in pending] == [12]
+    assert pending[0]["id"] in refused.err
+
+
+def _outgrows(shell: Shell) -> None:
+    """Let the job run on twelve machines, and be looked at."""
+    shell.company.is_watched(
+        *(runs(f"i-{number}", job="llm-1", since=NOW) for number in range(12))
+    )
+    policy = ApprovalPolicy.model_validate(
+        {"name": "large", "over": "$10,000", "approvers": ["ada@example.com"]}
+    )
+    watch = Watch(
+        store=shell.company.store, policies=lambda: [policy], keys=TagKeys(), own=(),
+        horizon=timedelta(hours=24), channel="",
+    )  # fmt: skip
+    assert len(lapse_drifted(watch, NOW + timedelta(minutes=5))) == 1
