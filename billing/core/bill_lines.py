@@ -25,6 +25,8 @@ class BillLine:
         job: The job of the bill's own tag; "" when untagged.
         resource_id: "" where the bill names none (all of Cost Explorer).
         quantity: In ``unit``; None when any summed charge has none.
+        is_unheld: A sum over resources that nothing may hold: no running time that was
+            seen stands behind it.
     """
 
     region: str
@@ -39,6 +41,7 @@ class BillLine:
     list_cost: Money | None
     quantity: Decimal | None
     unit: str
+    is_unheld: bool = False
 
     @property
     def key(self) -> str:
@@ -66,6 +69,11 @@ class Part:
     weight: int
     of: int
 
+    @property
+    def is_moved(self) -> bool:
+        """Tell whether the part goes to another key than the bill's."""
+        return self.to_key != self.line.key
+
     def as_line(self) -> BillLine:
         """Return the part as a line of its own."""
         quantity = self.line.quantity
@@ -76,6 +84,22 @@ class Part:
             list_cost=self.list_cost,
             quantity=None if quantity is None else quantity * self.weight / self.of,
         )
+
+
+def whole_of(line: BillLine) -> Part:
+    """Return a line as the one part that stays where the bill has it."""
+    return Part(
+        line=line,
+        to_key=line.key,
+        billed=line.billed,
+        effective=line.effective,
+        list_cost=line.list_cost,
+        rule=None,
+        basis=Basis.ALLOCATED,
+        evidence="",
+        weight=1,
+        of=1,
+    )
 
 
 def parts_of(

@@ -1,28 +1,27 @@
 """One account's day: from its lines, the fleet and what is claimed to its transfers.
 
 In order: lines that running time explains (`billing.core.pools`); then, for what is
-left, assignments by usage, mapping rules, shared cost by a named rule. Commitment
-benefit comes last. Parts of a line sum to the line to the nano-unit. Pure.
+left, assignments by usage, mapping rules, shared cost (`billing.core.shared_cost`).
+Commitment benefit comes last. Parts sum to what they are of to the nano-unit. Pure.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 
 from billing.core.assignments import Assignment, fits_usage
 from billing.core.benefit import benefit_transfers
-from billing.core.bill_lines import BillLine, Part, Share, parts_of
+from billing.core.bill_lines import BillLine, Part, Share, parts_of, whole_of
 from billing.core.categories import running_type_of
-from billing.core.charges import BUCKET_PREFIX
-from billing.core.claims import NOBODY, SHARED_KEY, Claims, Subject
+from billing.core.claims import NOBODY, Claims, Subject
 from billing.core.gpus import accelerators
 from billing.core.holdings import assigned, mapped
 from billing.core.money import total
+from billing.core.parents import parent_of_name
 from billing.core.periods import Period, day_period
 from billing.core.pools import (
     Pool,
@@ -32,24 +31,15 @@ from billing.core.pools import (
     pools_of_interval,
     told,
 )
-from billing.core.transfers import Basis, Rule, Transfer
+from billing.core.shared_cost import SharedCost, Uses, shared_kind
+from billing.core.transfers import Basis, Transfer
 from billing.core.usage import UsageInterval
 
 #: Weights are times in microseconds; parts of one do not matter, sums stay exact.
 _MICROSECOND = timedelta(microseconds=1)
-_SHARED = (
-    ("nat", re.compile(r"NatGateway")),
-    ("fsx", re.compile(r"FSx|Lustre|ONTAP|OpenZFS")),
-    (
-        "transfer",
-        re.compile(
-            r"DataTransfer|DataXfer|AWS-(?:In|Out)-(?:AB)?-?Bytes|(?:In|Out)-Bytes"
-        ),
-    ),
-)
-
-#: (kind, region) -> key -> how much of it the key used, where that is known.
-Uses = Mapping[tuple[str, str], Mapping[str, int]]
+#: GPU time in billionths of a GPU hour: whole numbers, whatever the shares were.
+_GPU_HOUR = 10**9
+_NOBODYS: frozenset[Share] = frozenset({("", None)})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,29 +66,36 @@ def transfers_of(day: Day) -> list[Transfer]:
     """Return the transfers of a day, in a fixed order; empty when the bill says it all."""
     work = _Work(day)
     work.explain()
-    work.share()
-    parts = work.parts
-    moved = [part for part in parts if part.to_key != part.line.key]
-    found = [_transfer(day, part) for part in moved]
+    work.leave()
+    found = [_transfer(day, part) for part in work.parts if part.is_moved]
+    found += work.shared.transfers(day.uses, work.gpu_time)
     if day.claims.rules.is_proportional:
-        found += benefit_transfers(parts, account=day.account, day=day.day)
+        found += benefit_transfers(work.parts, account=day.account, day=day.day)
     return summed(found)
 
 
-@dataclass(slots=True)
 class _Work:
-    """Parts of lines while they are made."""
+    """Parts of lines while they are made.
 
-    day: Day
-    parts: list[Part] = field(default_factory=list)
-    _later: list[BillLine] = field(default_factory=list)
-    #: Region -> key -> GPU time, of what running time explained.
-    _gpus: dict[str, dict[str, int]] = field(default_factory=dict)
+    Attributes:
+        parts: Those that move; where benefit is shared those that stay, too.
+        shared: Cost to be split by GPU time, once all of that is known.
+        gpu_time: Region -> key -> GPU time, of everything that was placed.
+    """
+
+    def __init__(self, day: Day) -> None:
+        self.day = day
+        self.parts: list[Part] = []
+        self.shared = SharedCost(day.account, day.day)
+        self.gpu_time: dict[str, dict[str, int]] = {}
+        self._later: list[BillLine] = []
+        self._said: dict[tuple[str, ...], Mapping[Share, tuple[int, str]]] = {}
+        self._named = {one.resource_id for one in day.claims.assignments}
 
     def explain(self) -> None:
         """Split the lines that running time explains."""
         by_pool: dict[PoolKey, list[BillLine]] = {}
-        for line in sorted(self.day.lines, key=_place):
+        for line in self.day.lines:
             key = pool_of(line)
             if key is None:
                 self._later.append(line)
@@ -110,7 +107,24 @@ class _Work:
                 if key in by_pool:
                     members.setdefault(key, []).append(interval)
         for key in sorted(by_pool):
-            self._explain_pool(key, by_pool[key], members.get(key, ()))
+            found = members.get(key, ())
+            if found or self._may_be_held(key, by_pool[key]):
+                self._explain_pool(key, sorted(by_pool[key], key=_place), found)
+            else:
+                self._later += by_pool[key]
+
+    def _may_be_held(self, key: PoolKey, lines: Sequence[BillLine]) -> bool:
+        """Tell whether anybody may hold a pool whose time nothing saw."""
+        kind, resource_id, *_ = key
+        claims = self.day.claims
+        return kind == "resource" and bool(
+            resource_id in self._named
+            or resource_id in claims.managed
+            or claims.tags.get(resource_id)
+            or claims.placements.get(resource_id)
+            or parent_of_name(resource_id, claims.rules.parents)
+            or any(self._say(line) for line in lines)
+        )
 
     def _explain_pool(
         self,
@@ -128,53 +142,68 @@ class _Work:
                 known[about] = pool.shares(line)
             self._split(line, known[about], basis)
 
-    def share(self) -> None:
-        """Split the lines that no running time explains."""
+    def leave(self) -> None:
+        """Place the lines that no running time explains."""
+        if self.day.claims.rules.is_proportional:
+            self._later.sort(key=_place)  # Benefit looks at the first of them.
         for line in self._later:
-            self._split(line, Shares(), Basis.ALLOCATED)
+            self._rest(line)
 
     def _split(self, line: BillLine, shares: Shares, basis: Basis) -> None:
         """Split a line; what nobody holds is asked of people and rules, then of use."""
         weights = {share: round(weight) for share, weight in shares.weights.items()}
         weights = {share: weight for share, weight in weights.items() if weight > 0}
-        if not weights:
-            weights = {("", None): 1}
+        if weights.keys() <= _NOBODYS:
+            self._rest(line)
+            return
         evidence = {share: told(shares.evidence.get(share, ())) for share in weights}
         for part in parts_of(line, weights, evidence, basis=basis):
             if part.rule is not None or line.job:
                 self._keep(part)
             else:
-                self._rest(part)
+                self._rest(part.as_line())
 
-    def _rest(self, part: Part) -> None:
-        """Place a part that nobody holds, as far as anybody says."""
-        found = self._said(part.line)
-        if not found:
-            self._keep(part)
+    def _rest(self, line: BillLine) -> None:
+        """Place what nobody holds, as far as anybody says."""
+        found = {} if line.job else self._say(line)
+        if found:
+            weights = {share: weight for share, (weight, _) in found.items()}
+            evidence = {share: text for share, (_, text) in found.items()}
+            for one in parts_of(line, weights, evidence, basis=Basis.ALLOCATED):
+                self._keep(one)
             return
-        rest = part.as_line()
-        weights = {share: weight for share, (weight, _) in found.items()}
-        evidence = {share: text for share, (_, text) in found.items()}
-        for one in parts_of(rest, weights, evidence, basis=Basis.ALLOCATED):
-            self._keep(one)
+        kind = "" if line.job else shared_kind(line.usage_type, line.service)
+        if kind and kind in self.day.claims.rules.shares:
+            self.shared.add(kind, line)
+            return
+        self._count(line, line.key, 1, 1)
+        if self.day.claims.rules.is_proportional:
+            self.parts.append(whole_of(line))
 
-    def _said(self, line: BillLine) -> Mapping[Share, tuple[int, str]]:
-        """Return who gets untagged cost by a person, a mapping rule or its use."""
-        claims, day = self.day.claims, day_period(self.day.day)
+    def _say(self, line: BillLine) -> Mapping[Share, tuple[int, str]]:
+        """Return who gets untagged cost by a person or a mapping rule."""
+        about = (line.region, line.usage_type, line.service)
+        found = self._said.get(about)
+        if found is None:
+            found = self._said[about] = self._ask(line)
+        return found
+
+    def _ask(self, line: BillLine) -> Mapping[Share, tuple[int, str]]:
+        claims = self.day.claims
         mine = [one for one in claims.assignments if self._is_mine(one, line)]
         if mine:
-            return _by_time(mine, day)
+            return _by_time(mine, day_period(self.day.day))
         subject = Subject(
-            resource_id=line.resource_id,
+            resource_id="",
             account=self.day.account,
             region=line.region,
             usage_type=line.usage_type,
             service=line.service,
         )
         rule = mapped(claims.rules.mapping, subject, {})
-        if rule.rule is not None:
-            return {(rule.key, rule.rule): (1, rule.evidence)}
-        return self._shared(line)
+        if rule.rule is None:
+            return {}
+        return {(rule.key, rule.rule): (1, rule.evidence)}
 
     def _is_mine(self, one: Assignment, line: BillLine) -> bool:
         return (
@@ -184,48 +213,33 @@ class _Work:
             and fits_usage(one.usage_type, line.usage_type)
         )
 
-    def _shared(self, line: BillLine) -> Mapping[Share, tuple[int, str]]:
-        kind = shared_kind(line.usage_type, line.service)
-        if kind not in self.day.claims.rules.shares:
-            return {}
-        used = self.day.uses.get((kind, line.region))
-        by = f"{kind} by measured use" if used else f"{kind} by GPU hours"
-        weights = used or self._gpu_time(line.region)
-        jobs = {
-            key: weight
-            for key, weight in weights.items()
-            if weight > 0 and not key.startswith(BUCKET_PREFIX)
-        }
-        if not jobs:
-            return {}
-        others = sum(weights.values()) - sum(jobs.values())
-        text = f"{by} of {line.region or 'every region'}"
-        found: dict[Share, tuple[int, str]] = {
-            (key, Rule.SHARED): (weight, text) for key, weight in jobs.items()
-        }
-        if others:
-            found[SHARED_KEY, Rule.SHARED] = (others, f"{text}, held by no job")
-        return found
-
-    def _gpu_time(self, region: str) -> Mapping[str, int]:
-        if region:
-            return self._gpus.get(region, {})
-        every: dict[str, int] = {}
-        for weights in self._gpus.values():
-            for key, weight in weights.items():
-                every[key] = every.get(key, 0) + weight
-        return every
-
     def _keep(self, part: Part) -> None:
         self.parts.append(part)
-        found = accelerators(running_type_of(part.line.usage_type))
-        if found is None or part.line.quantity is None or not part.of:
+        self._count(part.line, part.to_key, part.weight, part.of)
+
+    def _count(self, line: BillLine, key: str, weight: int, of: int) -> None:
+        """Count GPU time of a part of a line for a key."""
+        gpus = _gpus(line.usage_type)
+        if not gpus or line.quantity is None or not of:
             return
-        # In billionths of a GPU hour: whole numbers, whatever the shares were.
-        time = Fraction(part.line.quantity) * found.count * found.share * 10**9
-        gpus = self._gpus.setdefault(part.line.region, {})
-        weight = round(time * part.weight / part.of)
-        gpus[part.to_key] = gpus.get(part.to_key, 0) + weight
+        above, below = line.quantity.as_integer_ratio()
+        time = _rounded(above * gpus * weight, below * of)
+        mine = self.gpu_time.setdefault(line.region, {})
+        mine[key] = mine.get(key, 0) + time
+
+
+@lru_cache(maxsize=4096)
+def _gpus(usage_type: str) -> int:
+    """Return the billionths of a GPU hour in an hour of a usage type."""
+    found = accelerators(running_type_of(usage_type))
+    return 0 if found is None else round(found.count * found.share * _GPU_HOUR)
+
+
+def _rounded(above: int, below: int) -> int:
+    """Divide whole numbers, ties to even."""
+    whole, rest = divmod(above, below)
+    is_up = 2 * rest > below or (2 * rest == below and whole % 2)
+    return whole + 1 if is_up else whole
 
 
 def _place(line: BillLine) -> tuple[str, ...]:
@@ -236,18 +250,6 @@ def _place(line: BillLine) -> tuple[str, ...]:
 
 def _start(interval: UsageInterval) -> tuple[str, datetime]:
     return interval.resource_id, interval.started_at
-
-
-def shared_kind(usage_type: str, service: str) -> str:
-    """Return what shared cost is for; "" when it is none.
-
-    >>> shared_kind("USE2-NatGateway-Bytes", ""), shared_kind("Storage.SSD", "Amazon FSx")
-    ('nat', 'fsx')
-    """
-    for kind, pattern in _SHARED:
-        if pattern.search(usage_type) or (kind == "fsx" and "FSx" in service):
-            return kind
-    return ""
 
 
 def summed(transfers: Iterable[Transfer]) -> list[Transfer]:

@@ -81,6 +81,8 @@ def pool_of(line: BillLine) -> PoolKey | None:
     """Return the pool that explains a line; None when no running time does."""
     if line.resource_id:
         return ("resource", line.resource_id)
+    if line.is_unheld:
+        return None
     shape = running_type_of(line.usage_type)
     if shape:
         is_spot = "SpotUsage" in line.usage_type

@@ -11,7 +11,19 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import date, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, case, delete, func, insert, select
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    case,
+    delete,
+    false,
+    func,
+    insert,
+    literal,
+    select,
+    true,
+    union_all,
+)
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import Session
 
@@ -32,8 +44,8 @@ from billing.ledger.attribution_facts import (
     claims_of,
     has_placements,
     intervals_of_account,
-    lines_of_days,
 )
+from billing.ledger.attribution_lines import is_any_named, lines_of_days
 from billing.ledger.bulk import insert_rows
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute, upsert
@@ -49,10 +61,7 @@ _TRANSFER = table_of(TransferRow)
 _DAY = table_of(AttributionDayRow)
 _COLUMNS = tuple(name for name in TransferRow.model_fields if name != "transfer_id")
 #: Part of every mark: a change of how transfers are made makes all days due.
-_ENGINE = 1
-
-#: Key, day and category of a rollup cell.
-_Cell = tuple[str, date, str]
+_ENGINE = 2
 
 
 def mark_of(rules: AttributionRules) -> str:
@@ -83,7 +92,7 @@ def attribute_days(
         is_sqlite = session.get_bind().dialect.name == "sqlite"
         rows = [_row(one, is_sqlite=is_sqlite) for one in found]
         insert_rows(session, "transfer", _COLUMNS, rows)
-        _move_rollups(session, account, days, found)
+        _move_rollups(session, account, days, {one.from_key for one in found})
         _note_keys(session, found, now)
     _note_days(session, account, days, mark=mark_of(rules), now=now)
     return len(found)
@@ -127,9 +136,12 @@ def _transfers(
     is_placed = has_placements(session)
     period = Period(start_of(min(days)), start_of(max(days) + DAY))
     intervals = intervals_of_account(session, account, period)
+    assignments = assignments_of(session, account)
     lines = lines_of_days(
         session, account, days, currency,
-        is_whole=is_placed or rules.is_proportional, is_watched=bool(intervals),
+        is_whole=is_placed or rules.is_proportional,
+        is_named=is_any_named(account, rules, assignments),
+        is_watched=bool(intervals),
     )  # fmt: skip
     if not lines:
         return []
@@ -142,7 +154,7 @@ def _transfers(
                 )
     claims = claims_of(
         session, period, subjects.values(), rules,
-        is_placed=is_placed, assignments=assignments_of(session, account),
+        is_placed=is_placed, assignments=assignments,
     )  # fmt: skip
     return [
         transfer
@@ -209,46 +221,19 @@ def transfer_of(row: Any, currency: str) -> Transfer:  # noqa: ANN401 - a row of
     )
 
 
-class _Moved:
-    """What a cell gets, less what it gives."""
-
-    __slots__ = ("billed", "effective", "listed")
-
-    def __init__(self) -> None:
-        self.billed = 0
-        self.effective = 0
-        self.listed: int | None = 0
-
-    def add(self, one: Transfer, sign: int) -> None:
-        self.billed += sign * one.billed.nanos
-        self.effective += sign * one.effective.nanos
-        if one.list_cost is None or self.listed is None:
-            self.listed = None
-        else:
-            self.listed += sign * one.list_cost.nanos
-
-
 def _move_rollups(
-    session: Session, account: str, days: Collection[date], found: Sequence[Transfer]
+    session: Session, account: str, days: Collection[date], givers: Collection[str]
 ) -> None:
     """Add transfers to the rollup; cells that gave everything away disappear."""
-    cells: dict[_Cell, _Moved] = {}
-    for one in found:
-        for key, sign in ((one.to_key, 1), (one.from_key, -1)):
-            cell = (key, one.day, one.cost_category)
-            cells.setdefault(cell, _Moved()).add(one, sign)
     mine = (_ROLLUP.c.account == account, within(_ROLLUP.c.day, days))
-    rows = session.connection().execute(
-        select(_ROLLUP.c.day, func.max(_as_number(_ROLLUP.c.is_estimated)))
-        .where(*mine)
-        .group_by(_ROLLUP.c.day)
-    )
-    estimated = {day: bool(flag) for day, flag in rows.all()}
     is_sqlite = session.get_bind().dialect.name == "sqlite"
     statement = (sqlite if is_sqlite else postgresql).insert(_ROLLUP)
     new = statement.excluded
-    session.connection().execute(
-        statement.on_conflict_do_update(
+    execute(
+        session,
+        statement.from_select(
+            [*CostRollupRow.model_fields], _moves(account, days, mine)
+        ).on_conflict_do_update(
             index_elements=[column.name for column in _ROLLUP.primary_key],
             set_={
                 "billed": _ROLLUP.c.billed + new.billed,
@@ -257,17 +242,55 @@ def _move_rollups(
                 "list_cost": _ROLLUP.c.list_cost + new.list_cost,
             },
         ),
-        [
-            {
-                "key": key, "day": day, "account": account, "cost_category": category,
-                "is_credit": False, "billed": moved.billed,
-                "effective": moved.effective, "list_cost": moved.listed, "charges": 0,
-                "is_estimated": estimated.get(day, False),
-            }
-            for (key, day, category), moved in sorted(cells.items(), key=lambda it: it[0])
-        ],
-    )  # fmt: skip
-    _drop_empty(session, mine, sorted({one.from_key for one in found}))
+    )
+    _drop_empty(session, mine, sorted(givers))
+
+
+def _moves(
+    account: str, days: Collection[date], mine: Sequence[ColumnElement[bool]]
+) -> Select[Any]:
+    """Return what each cell gets, less what it gives, in the order of the rollup."""
+    columns = _TRANSFER.c
+    legs = union_all(
+        *(
+            select(
+                key.label("key"),
+                columns.day,
+                columns.cost_category,
+                (columns.billed * sign).label("billed"),
+                (columns.effective * sign).label("effective"),
+                (columns.list_cost * sign).label("listed"),
+            ).where(columns.account == account, within(columns.day, days))
+            for key, sign in ((columns.to_key, 1), (columns.from_key, -1))
+        )
+    ).subquery()
+    flags = (
+        select(
+            _ROLLUP.c.day, func.max(_as_number(_ROLLUP.c.is_estimated)).label("flag")
+        )
+        .where(*mine)
+        .group_by(_ROLLUP.c.day)
+        .subquery()
+    )
+    cell = (legs.c.key, legs.c.day, legs.c.cost_category)
+    return (
+        select(
+            legs.c.key,
+            legs.c.day,
+            literal(account),
+            legs.c.cost_category,
+            false(),
+            func.sum(legs.c.billed),
+            func.sum(legs.c.effective),
+            case((func.count(legs.c.listed) == func.count(), func.sum(legs.c.listed))),
+            literal(0),
+            func.coalesce(func.max(flags.c.flag), 0) == 1,
+        )
+        .select_from(legs.outerjoin(flags, flags.c.day == legs.c.day))
+        .where(true())
+        .group_by(*cell)
+        .order_by(*cell)
+    )
 
 
 def _drop_empty(

@@ -1,4 +1,4 @@
-"""What attribution starts from, read from SQL: lines, running time and claims.
+"""What attribution starts from beside the bill, read from SQL: running time and claims.
 
 Knows no rule; what the facts mean is `billing.core`.
 """
@@ -6,171 +6,35 @@ Knows no rule; what the facts mean is `billing.core`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import Numeric, and_, case, cast, func, or_, select
+from sqlalchemy import or_, select
 from sqlmodel import Session
 
 from billing.core.assignments import Assignment
-from billing.core.bill_lines import BillLine
-from billing.core.charges import Bucket, ChargeCategory
 from billing.core.claims import AttributionRules, Claims, Subject, subject_of
-from billing.core.day_transfers import shared_kind
-from billing.core.money import Money
 from billing.core.parents import parent_tag_keys
 from billing.core.periods import Period
 from billing.core.placements import Placement, PlacementSource
 from billing.core.usage import TagSpan, UsageInterval
 from billing.ledger.columns import table_of
 from billing.ledger.hot import Hot, any_of
-from billing.ledger.rollups import within
-from billing.ledger.tables import ChargeRow, UsageIntervalRow
+from billing.ledger.tables import UsageIntervalRow
 from billing.ledger.tables_attribution import AssignmentRow, PlacementRow
 from billing.ledger.usage_reads import tags_of
 from billing.ledger.usage_rows import chunks, interval_of, intervals_query
 
-_CHARGE = table_of(ChargeRow)
 _INTERVAL = table_of(UsageIntervalRow)
 _PLACEMENT = table_of(PlacementRow)
 _ASSIGNMENT = table_of(AssignmentRow)
 _SOURCES = {one.value: one for one in PlacementSource}
-_KEYS = (
-    *("region", "service", "usage_type", "pricing", "cost_category", "job"),
-    *("resource_id", "unit"),
-)
 
 
 def has_placements(session: Session) -> bool:
     """Tell whether any scheduler ever said anything."""
     query = select(_PLACEMENT.c.placement_id).limit(1)
     return session.connection().execute(query).first() is not None
-
-
-def lines_of_days(
-    session: Session,
-    account: str,
-    days: Collection[date],
-    currency: str,
-    *,
-    is_whole: bool,
-    is_watched: bool,
-) -> dict[date, list[BillLine]]:
-    """Return the lines of days that attribution may move, or needs to split others.
-
-    Usage without a job; and running time with one: line by line where it may move
-    (``is_whole``), else summed by the database, for its hours alone count, where time
-    was seen (``is_watched``) or something is shared.
-    """
-    columns = _CHARGE.c
-    mine = (
-        columns.account == account,
-        within(columns.day, days),
-        columns.category == ChargeCategory.USAGE.value,
-    )
-    untagged = (*mine, columns.bucket == Bucket.UNTAGGED.value)
-    tagged = (*mine, columns.bucket == Bucket.JOB.value)
-    is_running = columns.usage_type.like("%Usage:%")
-    cells = _cells(session, untagged)
-    if is_whole:
-        placed = and_(
-            columns.resource_id != "",
-            columns.resource_id.in_(select(_PLACEMENT.c.resource_id)),
-        )
-        cells += _cells(session, (*tagged, or_(is_running, placed)))
-    elif cells and (is_watched or any(_is_shared(keys) for _, keys, _ in cells)):
-        cells += _summed(session, (*tagged, is_running))
-    sums: dict[date, dict[tuple[str, ...], _Sum]] = {}
-    for day, keys, amounts in cells:
-        sums.setdefault(day, {}).setdefault(keys, _Sum()).add(*amounts)
-    return {
-        day: [_line(keys, found[keys], currency) for keys in sorted(found)]
-        for day, found in sums.items()
-    }
-
-
-def _is_shared(keys: tuple[str, ...]) -> bool:
-    known = dict(zip(_KEYS, keys, strict=True))
-    return bool(shared_kind(known["usage_type"], known["service"]))
-
-
-_Amounts = tuple[int, int, int | None, Any]
-_Row = tuple[date, tuple[str, ...], _Amounts]
-
-
-def _cells(session: Session, conditions: Any) -> list[_Row]:  # noqa: ANN401
-    """Return charges one by one: a quantity is text, which no database sums exactly."""
-    columns = _CHARGE.c
-    names = ("billed", "effective", "list_cost", "quantity")
-    rows = session.connection().execute(
-        select(columns.day, *(columns[name] for name in (*_KEYS, *names))).where(
-            *conditions
-        )
-    )
-    size = len(_KEYS) + 1
-    return [(row[0], tuple(row[1:size]), tuple(row[size:])) for row in rows.all()]
-
-
-def _summed(session: Session, conditions: Any) -> list[_Row]:  # noqa: ANN401
-    """Return charges summed by what pools tell apart; hours may be a float's."""
-    columns = _CHARGE.c
-    keys = [columns.day, *(columns[name] for name in _KEYS)]
-    hours = func.sum(cast(columns.quantity, Numeric(38, 12, asdecimal=False)))
-    rows = session.connection().execute(
-        select(
-            *keys,
-            func.sum(columns.billed),
-            func.sum(columns.effective),
-            case((func.count(columns.quantity) == func.count(), hours)),
-        )
-        .where(*conditions)
-        .group_by(*keys)
-    )
-    size = len(_KEYS) + 1
-    found: list[_Row] = []
-    for row in rows.all():
-        billed, effective, quantity = row[size:]
-        text = None if quantity is None else f"{quantity:.9f}"
-        amounts = (int(billed), int(effective), None, text)
-        found.append((row[0], tuple(row[1:size]), amounts))
-    return found
-
-
-class _Sum:
-    """Amounts of equal charges; one that is unknown leaves the sum unknown."""
-
-    __slots__ = ("billed", "effective", "listed", "quantity")
-
-    def __init__(self) -> None:
-        self.billed = 0
-        self.effective = 0
-        self.listed: int | None = 0
-        self.quantity: Decimal | None = Decimal(0)
-
-    def add(
-        self, billed: int, effective: int, listed: int | None, quantity: str | None
-    ) -> None:
-        self.billed += billed
-        self.effective += effective
-        if listed is None or self.listed is None:
-            self.listed = None
-        else:
-            self.listed += listed
-        if quantity is None or self.quantity is None:
-            self.quantity = None
-        else:
-            self.quantity += Decimal(quantity)
-
-
-def _line(keys: tuple[str, ...], found: _Sum, currency: str) -> BillLine:
-    return BillLine(
-        **dict(zip(_KEYS, keys, strict=True)),
-        billed=Money(found.billed, currency),
-        effective=Money(found.effective, currency),
-        list_cost=None if found.listed is None else Money(found.listed, currency),
-        quantity=found.quantity,
-    )
 
 
 def intervals_of_account(

@@ -196,6 +196,7 @@ def _check_resources(world: Day) -> None:
     for one in transfers_of(plain):
         assert one.effective.nanos >= 0
         moved[one.resource_id] += one.effective.nanos
+    cost[""] = sum(cost.values())  # Shared cost of several resources is split as one.
     assert all(moved[name] <= cost[name] for name in moved)
 
 
