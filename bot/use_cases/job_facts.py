@@ -19,7 +19,7 @@ from bot.use_cases.pricing import PriceBook
 from policies.core.approvals import RequestState
 from policies.core.facts import InstanceFacts, JobFacts
 
-#: How much longer a running job is taken to run.
+#: How much longer a running job is taken to run: nobody knows when it ends.
 RUNS_ON = timedelta(hours=24)
 
 
@@ -32,11 +32,7 @@ def job_facts(
     prices: PriceBook,
     now: datetime,
 ) -> tuple[JobFacts, ...]:
-    """Return the jobs that hold instances now, with what each has cost since it began.
-
-    What each will have cost is predicted as if it ran on for `RUNS_ON`: nobody knows
-    when a job that nobody planned ends.
-    """
+    """Return the jobs that hold instances now, with what each has cost since it began."""
     held: dict[str, list[InstanceFacts]] = {}
     for one in instances:
         if one.job:

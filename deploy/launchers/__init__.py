@@ -1,0 +1,1 @@
+"""Gates for other launchers: files to copy to where runs are started."""
