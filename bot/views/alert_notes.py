@@ -59,8 +59,8 @@ def snoozed(finding: Finding, until: datetime) -> Message:
 
 
 def noted(finding: Finding, until: datetime | None, *, again: bool) -> Message:
-    """Thank for a word, which counts when the policy is judged."""
-    said = "You said so already" if again else "Noted, it counts in `policy backtest`"
+    """Thank for a word, which the digest counts."""
+    said = "You said so already" if again else "Noted for the digest"
     kept_until = f" It is kept until {instant(until)}." if until else ""
     return note(f"{said}: {name(finding.subject.id)} is in use.{kept_until}")
 
