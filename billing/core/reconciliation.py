@@ -8,10 +8,9 @@ never accrues. Pure; knows no store.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, timedelta
-from enum import StrEnum
 from fractions import Fraction
 
 from billing.core.accrual import AccruedCell
@@ -22,10 +21,31 @@ from billing.core.charges import (
     PricingCategory,
 )
 from billing.core.fleet import Lifecycle
-from billing.core.money import USD, Money, total
+from billing.core.gpus import family_of
+from billing.core.money import USD, Money
+from billing.core.reconciled import (
+    JUDGED_FROM,
+    BilledLine,
+    JobDay,
+    Known,
+    Pool,
+    Reason,
+    Score,
+    score,
+)
 
-#: A day's compute below this says nothing about accuracy: a cent is a percent of it.
-JUDGED_FROM = Money.of("1")
+__all__ = [
+    "JUDGED_FROM",
+    "BilledLine",
+    "JobDay",
+    "Known",
+    "Pool",
+    "Reason",
+    "Score",
+    "reconcile",
+    "score",
+]
+
 #: Hours of an account agree when they differ by less than this share.
 _AGREE = Fraction(1, 100)
 #: From its launch an instance takes about this long to run, which costs nothing.
@@ -37,129 +57,17 @@ _UNTAGGED = f"{BUCKET_PREFIX}{Bucket.UNTAGGED}"
 _SPOT = frozenset({PricingCategory.DYNAMIC})
 
 
-class Reason(StrEnum):
-    """Why the bill says another amount than running time x price."""
-
-    NOT_COMPLETE = "day not complete"
-    UNSEEN = "instance unseen"
-    ENDS = "end between two polls"
-    MINIMUM = "seconds at starts, minimum"
-    TAG = "tag late or changed"
-    NOT_BILLED = "time not billed"
-    COMMITTED = "savings plan or reservation cover"
-    SPOT_PRICE = "spot price"
-    PRICE_CHANGED = "price changed"
-    DISCOUNT = "other price than the list's"
-    NO_PRICE = "no price known"
-    STORAGE = "storage not accrued"
-    NETWORK = "network not accrued"
-    OTHER = "other services"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BilledLine:
-    """What the bill says of one key on one day, before credits and refunds.
-
-    Attributes:
-        key: A job or ``bucket:*``.
-        shape: Instance type; "" for anything but running instances.
-        hours: Instance hours; None when the bill does not count them.
-    """
-
-    key: str
-    account: str
-    day: date
-    region: str
-    shape: str
-    cost_category: CostCategory
-    pricing: PricingCategory
-    billed: Money
-    effective: Money
-    hours: Fraction | None = None
-
-
-#: Account, day, region, shape and whether it is spot: what hours are counted by.
-Pool = tuple[str, date, str, str, bool]
-Place = tuple[str, date]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """What is known about days and prices, beside the amounts.
-
-    Attributes:
-        complete: ``(account, day)`` whose bill is complete.
-        watched: ``(account, day)`` that the inventory watched from start to end.
-        starts: How many instances started in a pool.
-        doubtful: Hours of a pool in which instances may have run or not: between the
-            poll that saw them last and the one that did not.
-        repriced: Pools whose list price changed on their day.
-        unpriced: ``(job, shape)`` without a known price.
-    """
-
-    complete: Collection[Place]
-    watched: Collection[Place]
-    starts: Mapping[Pool, int]
-    doubtful: Mapping[Pool, Fraction]
-    repriced: Collection[Pool] = ()
-    unpriced: Collection[tuple[str, str]] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JobDay:
-    """One job (or bucket) of one account on one day.
-
-    Attributes:
-        compute: Billed and provisional cost of running instances alone.
-        on_demand: The same of those that the bill prices on demand, by no commitment.
-        reasons: They sum to ``billed - provisional``, largest first.
-    """
-
-    day: date
-    key: str
-    account: str
-    billed: Money
-    provisional: Money
-    compute: tuple[Money, Money]
-    on_demand: tuple[Money, Money]
-    reasons: tuple[tuple[Reason, Money], ...]
-    is_complete: bool
-    is_watched: bool
-
-    @property
-    def difference(self) -> Money:
-        """Return by how much the bill is above what running time said."""
-        return self.billed - self.provisional
-
-    @property
-    def error(self) -> Fraction | None:
-        """Return the error of compute as a share of the bill's; None when not judged."""
-        return _share(*self.compute)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
-    """How well provisional compute met the bill, over days complete and watched.
-
-    Attributes:
-        job_days: How many were judged.
-        median / worst: Share of the bill by which one job and day was off; None when
-            none was judged.
-        overall: The same of all of them together, with its sign: above 0 was too much.
-    """
-
-    job_days: int
-    median: Fraction | None
-    worst: Fraction | None
-    overall: Fraction | None
-
-
 @dataclass(slots=True)
 class _Side:
-    """Compute of one job in one pool, as the bill and as running time tell it."""
+    """Compute of one job in one pool, as the bill and as running time tell it.
+
+    Attributes:
+        accrued / listed: Running time at the share that was paid, and at the whole price.
+    """
 
     billed: int = 0
     accrued: int = 0
+    listed: int = 0
     hours: Fraction | None = Fraction(0)
     ran: Fraction = Fraction(0)
     pricing: frozenset[PricingCategory] = frozenset()
@@ -224,10 +132,19 @@ class _Work:
         is_spot = key.lifecycle is Lifecycle.SPOT
         pool = (key.account, key.day, key.region, key.shape, is_spot)
         side = self._side(place, pool)
-        side.accrued += cell.amount.nanos
+        side.accrued += self._paid(cell)
+        side.listed += cell.amount.nanos
         ran = Fraction(cell.running // timedelta(microseconds=1), 3_600_000_000)
         side.ran += ran
         self._add_hours(pool, 1, ran)
+
+    def _paid(self, cell: AccruedCell) -> int:
+        """Return a cell's amount at the share that answers of its day counted with."""
+        key = cell.key
+        share = self._known.shares.get((key.account, family_of(key.shape), key.day))
+        if share is None or key.lifecycle is not Lifecycle.ON_DEMAND:
+            return cell.amount.nanos
+        return round(cell.amount.nanos * share)
 
     def _side(self, place: tuple[date, str, str], pool: Pool) -> _Side:
         self._keys.setdefault(pool, set()).add(place[1])
@@ -261,12 +178,14 @@ class _Work:
         rest = self._rest.get(place, {})
         for category, (billed, accrued) in rest.items():
             _note(reasons, _REST.get(category, Reason.OTHER), billed - accrued)
-        compute = self._both(sides.values())
-        on_demand = self._both(
+        every = list(sides.values())
+        free = [
             side
             for pool, side in sides.items()
             if not pool[-1] and not side.is_committed
-        )
+        ]
+        compute = self._both((side.billed, side.accrued) for side in every)
+        on_demand = self._both((side.billed, side.listed) for side in free)
         others = [sum(sums[side] for sums in rest.values()) for side in (0, 1)]
         return JobDay(
             day=day,
@@ -287,11 +206,11 @@ class _Work:
             is_watched=(account, day) in self._known.watched,
         )
 
-    def _both(self, sides: Iterable[_Side]) -> tuple[Money, Money]:
-        found = list(sides)
+    def _both(self, pairs: Iterable[tuple[int, int]]) -> tuple[Money, Money]:
+        found = list(pairs)
         return (
-            self._money(sum(side.billed for side in found)),
-            self._money(sum(side.accrued for side in found)),
+            self._money(sum(billed for billed, _ in found)),
+            self._money(sum(accrued for _, accrued in found)),
         )
 
     def _money(self, nanos: int) -> Money:
@@ -363,38 +282,3 @@ _REST = {
 
 def _note(reasons: dict[Reason, int], reason: Reason, nanos: int) -> None:
     reasons[reason] = reasons.get(reason, 0) + nanos
-
-
-def score(days: Iterable[JobDay], *, on_demand_only: bool = False) -> Score:
-    """Say how far provisional compute was from the bill, over what can be judged."""
-    pairs = [
-        one.on_demand if on_demand_only else one.compute
-        for one in days
-        if one.is_complete and one.is_watched
-    ]
-    judged = [pair for pair in pairs if _share(*pair) is not None]
-    shares = sorted(share for pair in judged if (share := _share(*pair)) is not None)
-    if not shares:
-        return Score(job_days=0, median=None, worst=None, overall=None)
-    currency = judged[0][0].currency
-    billed = total((pair[0] for pair in judged), currency)
-    accrued = total((pair[1] for pair in judged), currency)
-    return Score(
-        job_days=len(shares),
-        median=_median(shares),
-        worst=shares[-1],
-        overall=Fraction(accrued.nanos - billed.nanos, billed.nanos),
-    )
-
-
-def _share(billed: Money, accrued: Money) -> Fraction | None:
-    if billed.nanos < JUDGED_FROM.nanos:
-        return None
-    return Fraction(abs(accrued.nanos - billed.nanos), billed.nanos)
-
-
-def _median(ordered: Sequence[Fraction]) -> Fraction:
-    middle = len(ordered) // 2
-    if len(ordered) % 2:
-        return ordered[middle]
-    return (ordered[middle - 1] + ordered[middle]) / 2

@@ -147,7 +147,7 @@ def _ingest_keys(
 ) -> IngestOutcome:
     """Read prices; implausible ones are refused, and only a needed one is missed."""
     found = refresh_prices(source, store, sorted(needed | others), now)
-    notes = [f"{what}: {len(found.kept)} recorded"]
+    notes = [f"{what}: {len(found.kept)} recorded"] if needed or found.kept else []
     notes += [
         f"price refused: {one.price.key.product} in {one.price.key.region} at "
         f"{one.price.rate}: {one.reason}"

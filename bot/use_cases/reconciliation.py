@@ -20,7 +20,9 @@ from billing.core.attribution import TagKeys, normalise_job
 from billing.core.charges import BUCKET_PREFIX, Bucket
 from billing.core.completeness import is_complete
 from billing.core.fleet import Lifecycle
+from billing.core.gpus import family_of
 from billing.core.money import USD, Money, total
+from billing.core.past_shares import REACH, shares_then
 from billing.core.periods import (
     DAY,
     HOUR,
@@ -33,6 +35,7 @@ from billing.core.periods import (
 from billing.core.priced import price_keys
 from billing.core.prices import Price, PriceKey, Purchase
 from billing.core.reconciliation import (
+    BilledLine,
     JobDay,
     Known,
     Pool,
@@ -182,7 +185,8 @@ def _job_days(
     now: datetime,
 ) -> tuple[JobDay, ...]:
     ledger = unit.ledger
-    billed = unit.reconciliation.billed_lines(since, until)
+    lines = unit.reconciliation.billed_lines(since - REACH, until)
+    billed = [line for line in lines if line.day >= since]
     stored = {(line.account, line.day) for line in billed}
     period = Period(start_of(since), min(start_of(until), now))
     # What is paid at purchase is spread over hours for show: no bill says it so.
@@ -198,8 +202,47 @@ def _job_days(
         doubtful=_doubtful(intervals, period),
         repriced=_repriced(prices, stored),
         unpriced={(one.job or _UNTAGGED, one.product) for one in accrued.unknown},
+        shares=paid_then(ledger, own, lines, days_between(since, until)),
     )
     return reconcile(billed, cells, known)
+
+
+def paid_then(
+    ledger: BillLedger,
+    own: Sequence[OwnPrice],
+    lines: Sequence[BilledLine],
+    days: Iterable[date],
+) -> Mapping[tuple[str, str, date], Fraction]:
+    """Return the share of public prices that answers of past days counted with.
+
+    As in answers, what the configuration states has no share on top.
+    """
+    stated = {
+        (line.account, family_of(line.shape))
+        for line in lines
+        if any(one.fits(_listed(line.shape, line.region)) for one in own)
+    }
+    series: dict[PriceKey, list[Price]] = {}
+    if lines:
+        first = min(line.day for line in lines)
+        period = Period(
+            start_of(first), start_of(max(line.day for line in lines) + DAY)
+        )
+        keys = {_listed(line.shape, line.region) for line in lines if line.shape}
+        series = dict(_series(price_book(ledger, ()), sorted(keys), period))
+
+    def price_of(shape: str, region: str, day: date) -> int | None:
+        known = series.get(_listed(shape, region), [])
+        at = start_of(day)
+        held = [one for one in known if (one.effective_from or at) <= at]
+        return held[-1].rate.nanos if held else None
+
+    found = shares_then(lines, days, price_of)
+    return {key: share for key, share in found.items() if key[:2] not in stated}
+
+
+def _listed(shape: str, region: str) -> PriceKey:
+    return PriceKey(region=region, product=shape)
 
 
 def _is_prepaid(one: UsageInterval) -> bool:
@@ -229,6 +272,12 @@ def prices_then(
     The first that is known holds for the time before it as well.
     """
     wanted = dict.fromkeys(key for one in intervals for key in price_keys(one))
+    return _series(book, list(wanted), period)
+
+
+def _series(
+    book: PriceBook, wanted: Sequence[PriceKey], period: Period
+) -> Mapping[PriceKey, list[Price]]:
     newest = book.list_prices(wanted)
     series: dict[PriceKey, list[Price]] = {}
     for key in wanted:

@@ -7,6 +7,7 @@ from bot.views.blocks import bullets, context, header, section
 from bot.views.explain_values import Explanation, Line
 from bot.views.explain_words import (
     Page,
+    accuracy_text,
     headline,
     left_over,
     line_what,
@@ -89,5 +90,7 @@ def _small_print(explained: Explanation) -> list[str]:
     if explained.since == explained.until:
         lines = []
     lines += [f"{escape(note[:1].upper() + note[1:])}." for note in explained.notes]
+    told = accuracy_text(explained)
+    lines += [f"{told[:1].upper()}{told[1:]}."] if told else []
     lines.append(freshness_line(explained.sources, explained.as_of))
     return lines

@@ -15,6 +15,7 @@ from bot.views.explain_values import (
     TransferLine,
 )
 from bot.views.explain_words import Page
+from bot.views.reconciliation import score_document
 
 
 def explanation_document(explained: Explanation, page: Page) -> Document:
@@ -55,6 +56,9 @@ def explanation_document(explained: Explanation, page: Page) -> Document:
         ],
         "stale": [one.source.value for one in explained.stale],
         "notes": [*explained.notes],
+        "provisional_error_last_30_days": (
+            None if explained.accuracy is None else score_document(explained.accuracy)
+        ),
     }
 
 

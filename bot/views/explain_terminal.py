@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from bot.views.explain_values import Explanation, Line
 from bot.views.explain_words import (
     Page,
+    accuracy_text,
     headline,
     left_over,
     line_what,
@@ -32,7 +33,7 @@ def explanation_text(explained: Explanation, page: Page) -> str:
     if left:
         after = page.offset + len(shown)
         parts.append(f"{left}: --offset {after} shows them")
-    parts += [_unknown(explained), _sources(explained)]
+    parts += [_unknown(explained), accuracy_text(explained), _sources(explained)]
     return "\n\n".join(part for part in parts if part)
 
 

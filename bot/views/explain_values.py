@@ -13,6 +13,7 @@ from fractions import Fraction
 
 from billing.core.charges import Metric
 from billing.core.money import Money, Rate
+from billing.core.reconciled import Score
 from billing.ports import Freshness
 
 #: Where a fee paid at purchase goes: to the hours that it paid for.
@@ -154,6 +155,8 @@ class Explanation:
         unknown: What could not be priced and is in no line.
         per_hour: True when the figure is a burn rate.
         notes: How the figure came about, in words.
+        accuracy: How far provisional compute was off in the last 30 days; None where
+            nothing of the figure is provisional.
     """
 
     figure: str
@@ -173,4 +176,5 @@ class Explanation:
     stale: tuple[Freshness, ...] = ()
     unknown: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    accuracy: Score | None = None
     per_hour: bool = False

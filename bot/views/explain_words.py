@@ -20,6 +20,7 @@ from bot.views.explain_values import (
     RunningTime,
     TransferLine,
 )
+from bot.views.reconciliation import score_line
 from bot.views.words import days_of, plural
 
 #: Rules of attribution as a sentence says them.
@@ -251,3 +252,11 @@ def through_text(explained: Explanation) -> str:
 def _last_day(end: datetime) -> str:
     day = (end - timedelta(microseconds=1)).date()
     return days_of(day, day)
+
+
+def accuracy_text(explained: Explanation) -> str:
+    """Say how far off provisional cost was lately; "" where nothing tells."""
+    found = explained.accuracy
+    if found is None or not found.job_days:
+        return ""
+    return f"provisional compute of the last 30 days: {score_line(found)}"

@@ -87,9 +87,9 @@ def reconciliation_document(found: Reconciled) -> Document:
         "since": found.since.isoformat(),
         "until": found.until.isoformat(),
         "job": found.job or None,
-        "error": _score(found.judged),
-        "error_on_demand": _score(found.judged_on_demand),
-        "error_last_30_days": _score(found.recent),
+        "error": score_document(found.judged),
+        "error_on_demand": score_document(found.judged_on_demand),
+        "error_last_30_days": score_document(found.recent),
         "days": [_day(one) for one in found.days],
         "left_out": [
             {"key": key, "total": money(total)} for key, total in found.left_out
@@ -97,7 +97,8 @@ def reconciliation_document(found: Reconciled) -> Document:
     }
 
 
-def _score(one: Score) -> Document:
+def score_document(one: Score) -> Document:
+    """Return how far provisional cost was off, in percent."""
     return {
         "job_days": one.job_days,
         "median_percent": _percent_text(one.median),

@@ -10,6 +10,7 @@ from bot.use_cases.explain import Explainer
 from bot.use_cases.explain_figure import Figure
 from bot.use_cases.freshness import stale_sources
 from bot.use_cases.pricing import price_book
+from bot.use_cases.reconciliation import recent_score
 from bot.views.explain_values import Explanation
 from bot.wiring.application import Application
 from bot.wiring.parts import own_prices, tag_keys
@@ -41,7 +42,16 @@ def explain(application: Application, wanted: Wanted) -> Explanation:
             stale=stale_sources(unit.ledger.freshness(), application.schedules, now),
             now=now,
         )
-        return explainer.explain(_figure(explainer, wanted))
+        found = explainer.explain(_figure(explainer, wanted))
+        if not found.provisional.nanos:
+            return found
+        accuracy = recent_score(
+            unit,
+            own=own_prices(application.settings),
+            keys=tag_keys(application.settings),
+            now=now,
+        )
+    return replace(found, accuracy=accuracy)
 
 
 def _figure(explainer: Explainer, wanted: Wanted) -> Figure:

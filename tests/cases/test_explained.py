@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from billing.core.money import Money, total
 from billing.core.paid_shares import PaidShare
+from bot.views.explain_document import explanation_document
 from bot.views.explain_values import RunningTime, TransferLine
+from bot.views.explain_words import Page
 from bot.wiring.explain import Wanted, explain
 from deploy.sandbox.aws.builders import cost, gpu_hours
 from deploy.sandbox.aws.world import CostTag
@@ -88,3 +90,27 @@ def test_a_share_of_list_price_is_in_the_formula_and_its_basis_said(
     assert isinstance(line, RunningTime)
     assert line.formula.endswith("/h x 81 %")
     assert line.basis.startswith("81 % of list price")
+
+
+def test_a_provisional_figure_tells_how_far_off_such_figures_were(
+    place: Place,
+) -> None:
+    place.aws.serve(
+        tags=[CostTag(key="job-id")],
+        costs=[gpu_hours("2026-04-09", "p5.48xlarge", hours="24", price="50",
+                         tags={"job-id": "job-1"})],
+        instances=[in_block(lifecycle="", capacity_reservation_id="")],
+        estimated_days=0,
+    )  # fmt: skip
+    look(place, TODAY - timedelta(days=3), NOW)
+
+    found = explained(place, "job-1@2026-04-01..")
+    billed = explained(place, "job-1:billed@2026-04-01..")
+    document = explanation_document(found, Page())
+
+    assert found.provisional.nanos
+    assert found.accuracy is not None
+    assert document["provisional_error_last_30_days"]["job_days"] == (
+        found.accuracy.job_days
+    )
+    assert billed.accuracy is None

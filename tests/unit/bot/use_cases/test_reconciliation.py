@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -88,6 +89,31 @@ def test_a_discount_of_the_bill_is_named_until_it_is_configured(
 
     assert reasons(before) == {"2026-11-20": {Reason.DISCOUNT: "-24.00"}}
     assert reasons(after) == {"2026-11-20": {}}
+
+
+def test_a_share_that_earlier_bills_show_is_counted_as_answers_count_it(
+    watched: Company,
+) -> None:
+    bill(watched, "192", "192", "192", "192")
+
+    found = asked(watched)
+
+    # The 20th and 21st had no complete bill before them yet.
+    assert reasons(found) == {
+        "2026-11-20": {Reason.DISCOUNT: "-48.00"},
+        "2026-11-21": {Reason.DISCOUNT: "-48.00"},
+        "2026-11-22": {},
+        "2026-11-23": {},
+    }
+    assert found.judged.worst == Fraction(1, 4)
+    assert found.judged_on_demand.overall == Fraction(1, 4)
+
+
+def test_a_share_is_not_taken_off_a_price_that_is_stated(watched: Company) -> None:
+    watched.own = (OwnPrice(rate=make_price("8").rate),)
+    bill(watched, "192", "192", "192", "192")
+
+    assert asked(watched).judged.worst == 0
 
 
 def test_running_time_is_priced_as_it_was_then(watched: Company) -> None:

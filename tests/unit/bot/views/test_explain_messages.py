@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+
 from inline_snapshot import snapshot
 
 from billing.core.money import Money
+from billing.core.reconciled import Score
 from bot.views.asked import calendar_text, with_buttons, with_calendar
 from bot.views.explain import explained_answer
 from bot.views.explain_document import explanation_document
@@ -177,3 +181,24 @@ def test_the_days_of_a_calendar_are_said_before_the_buttons() -> None:
         '"last week" by your calendar (Europe/Oslo): AWS billing days 30 Nov 2026 on,'
         " UTC."
     )
+
+
+def test_a_provisional_figure_says_how_far_off_such_figures_were() -> None:
+    score = Score(
+        job_days=2, median=Fraction(1, 50), worst=Fraction(1, 25),
+        overall=Fraction(-1, 50),
+    )  # fmt: skip
+    found = replace(WHOLE, accuracy=score)
+    said = (
+        "rovisional compute of the last 30 days: half of 2 days of jobs within 2 %, "
+        "the worst 4 % off, together 2 % below the bill"
+    )
+
+    assert f"p{said}" in explanation_text(found, Page())
+    assert f"P{said}." in "".join(shown(explained_answer(found, Page())))
+    assert explanation_document(found, Page())["provisional_error_last_30_days"] == {
+        "job_days": 2,
+        "median_percent": "2",
+        "worst_percent": "4",
+        "overall_percent": "-2",
+    }
