@@ -41,6 +41,8 @@ class ApprovalWork:
             log.info(
                 "grant_settled", request=request.request_id, state=request.state.value
             )
+        for request_id in self.application.desk.changes.receipts():
+            log.info("receipt_queued", request=request_id)
 
     def post_head(self, slot: datetime) -> None:
         """Post the audit chain's head, once a day."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from billing.core.estimate import EstimateRequest
 from billing.core.prices import Purchase
 from bot.clock import system_now
-from bot.ports import Directory
+from bot.ports import Directory, UnitOfWork
 from bot.use_cases import approvals_changing as changing
 from bot.use_cases import approvals_due as due
 from bot.use_cases.approvals import basis_of, idempotency_key, pieces_of
@@ -19,7 +19,10 @@ from bot.use_cases.approvals_delegating import delegate, undelegate
 from bot.use_cases.approvals_moving import VoteRefusedError, known
 from bot.use_cases.approvals_voting import Ballot
 from bot.use_cases.estimate import checked
+from bot.use_cases.pricing import price_book
+from bot.use_cases.receipts import Till, send_receipts
 from bot.views.approval_buttons import switch_of
+from bot.wiring.parts import own_prices, tag_keys
 from bot.wiring.people import known_person, speaker_email
 from policies.core.approvals import (
     ApprovalRequest,
@@ -215,6 +218,21 @@ class RequestDesk:
         desk = self.desk
         return due.settle_grants(
             desk.store, channel=desk.channel, now=desk.now(), system_now=system_now()
+        )
+
+    def receipts(self) -> Sequence[str]:
+        """Send receipts of runs that ended; return the requests they are for."""
+        desk = self.desk
+
+        def till_of(unit: UnitOfWork) -> Till:
+            prices = price_book(unit.ledger, own_prices(desk.settings))
+            keys = tag_keys(desk.settings)
+            return Till(prices=prices, keys=keys, channel=desk.channel)
+
+        if not desk.channel:
+            return ()
+        return send_receipts(
+            desk.store, till_of, now=desk.now(), system_now=system_now()
         )
 
 
