@@ -11,8 +11,12 @@ from fractions import Fraction
 
 from billing.core.money import Money, Rate, round_half_even
 
+#: Sizes are told in decimal units, as models' sizes are.
 GIGABYTE = 10**9
 TERABYTE = 10**12
+#: The GB that S3 bills: 1,073,741,824 bytes (https://aws.amazon.com/s3/faqs/, "How will
+#: I be charged and billed for my use of Amazon S3?").
+BILLED_GB = 1 << 30
 HOURS_PER_MONTH = 730
 #: S3 Standard, US East (N. Virginia), first 50 TB, per GB-month
 #: (https://aws.amazon.com/s3/pricing/, read 2026-11).
@@ -83,7 +87,7 @@ class CheckpointPlan:
         self, hours: Fraction, per_gb_month: Money = STORAGE_PER_GB_MONTH
     ) -> Money:
         """Return what keeping them costs: each one its size for the time it is kept."""
-        gigabyte_hours = Fraction(self.written(hours), GIGABYTE) * self.keep
+        gigabyte_hours = Fraction(self.written(hours), BILLED_GB) * self.keep
         rate = Rate(per_gb_month.nanos, per_gb_month.currency)
         nanos = round_half_even(rate.nanos * gigabyte_hours / HOURS_PER_MONTH)
         return Money(nanos, rate.currency)

@@ -35,7 +35,8 @@ def checkpoint_lines(plan: EstimateRequest, currency: str) -> tuple[EstimateLine
     written = size_text(saved.written(plan.hours))
     basis = (
         f"{saved.count(plan.hours)} of {size_text(saved.size)}, {written} in all,"
-        f" each kept for {number(saved.keep)} h at $0.023/GB-month ({STORAGE_NAME})"
+        f" each kept for {number(saved.keep)} h at $0.023/GB-month of 2^30 bytes"
+        f" ({STORAGE_NAME})"
     )
     return (EstimateLine(name="checkpoints", cost=saved.cost(plan.hours), basis=basis),)
 

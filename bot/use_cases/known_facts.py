@@ -11,7 +11,11 @@ from datetime import datetime, timedelta
 from fractions import Fraction
 
 from billing.core.attribution import TagKeys
-from billing.core.checkpoints_size import STORAGE_NAME, STORAGE_PER_GB_MONTH
+from billing.core.checkpoints_size import (
+    BILLED_GB,
+    STORAGE_NAME,
+    STORAGE_PER_GB_MONTH,
+)
 from billing.core.fleet import ScopeFailure
 from billing.core.gpus import gpu_count
 from billing.core.money import USD, Money, Rate
@@ -38,8 +42,6 @@ from policies.core.locations import Location
 from policies.core.retention import Checkpoint, checkpoints_of
 
 COVERAGE_LOOKBACK = timedelta(days=30)
-#: S3 bills by 2^30 bytes (https://aws.amazon.com/s3/faqs/, "Billing").
-GB = 1 << 30
 #: Order of states: what costs and does nothing comes first.
 _STATES = {"idle": 0, "unknown": 1, "busy": 2}
 
@@ -159,7 +161,7 @@ class Known:
                 sorted(items, key=lambda one: (-one.size_bytes, one.location, one.job))
             ),
             locations=tuple(location.text for location in locations),
-            price=f"{rate} per GB-month, {STORAGE_NAME}",
+            price=f"{rate} per GB-month (2^30 bytes), {STORAGE_NAME}",
             failures=tuple(failures),
         )
 
@@ -247,4 +249,4 @@ def _checkpoint_item(
 
 
 def _per_month(size_bytes: int) -> Money:
-    return STORAGE_PER_GB_MONTH.scaled(Fraction(size_bytes, GB))
+    return STORAGE_PER_GB_MONTH.scaled(Fraction(size_bytes, BILLED_GB))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from billing.core.break_even import Servers, break_even
 from billing.core.checkpoints_size import (
+    BILLED_GB,
     GIGABYTE,
-    TERABYTE,
     CheckpointPlan,
     Optimizer,
     size_text,
@@ -50,8 +50,10 @@ def test_adam_adds_twelve_bytes_for_each_parameter() -> None:
 
 
 def test_keeping_costs_size_times_time_kept() -> None:
-    # One checkpoint of 1 TB kept for a month at $0.023 per GB-month.
-    plan = CheckpointPlan(params=TERABYTE // 2, every=Fraction(1), keep=Fraction(730))
+    # One checkpoint of 1,000 GB, as AWS bills them, kept for a month at $0.023 each.
+    plan = CheckpointPlan(
+        params=1000 * BILLED_GB // 2, every=Fraction(1), keep=Fraction(730)
+    )
 
     assert plan.cost(Fraction(1)) == usd("23")
     assert plan.cost(Fraction(10)) == usd("230")

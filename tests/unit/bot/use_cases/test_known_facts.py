@@ -252,8 +252,8 @@ def test_checkpoints_by_job_with_bytes_and_what_they_cost(company: Company) -> N
 # 3 checkpoints, 250 GiB
 • *200 GiB*  `job-1`: 2 checkpoints, steps 100 to 200, 28 Nov 2026, $4.60 a month
 • *50 GiB*  `job-2`: 1 checkpoint, step 5, 28 Nov 2026, price unknown
-(In s3://models/{job}/checkpoints/step-{step}/. At $0.023 per GB-month, S3 Standard,
-   us-east-1 list price of 2026-11.)\
+(In s3://models/{job}/checkpoints/step-{step}/. At $0.023 per GB-month (2^30 bytes),
+   S3 Standard, us-east-1 list price of 2026-11.)\
 """)
     assert checkpoints_text(answer) == snapshot("""\
 3 checkpoints, 250 GiB, in s3://models/{job}/checkpoints/step-{step}/
@@ -262,7 +262,7 @@ job    checkpoints     size  per month  steps             newest
 job-1            2  200 GiB      $4.60  steps 100 to 200  2026-11-28 00:00 UTC
 job-2            1   50 GiB    unknown  step 5            2026-11-28 00:00 UTC
 
-per month: $0.023 per GB-month, S3 Standard, us-east-1 list price of 2026-11
+per month: $0.023 per GB-month (2^30 bytes), S3 Standard, us-east-1 list price of 2026-11
 other storage classes are unknown\
 """)
 
