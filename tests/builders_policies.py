@@ -14,6 +14,7 @@ from billing.core.resources import Reservation
 from billing.ports import (
     CommitmentFacts,
     MetricSeries,
+    OwnedPlan,
     StoredObject,
     UnfinishedUpload,
 )
@@ -275,6 +276,8 @@ def make_coverage(
     family: str = "p5",
     baseline_pct: float | None = None,
     utilization_pct: float | None = 99.0,
+    baseline: str | None = None,
+    plan_share: Fraction | None = None,
 ) -> CommitmentFacts:
     return CommitmentFacts(
         family=family,
@@ -284,6 +287,8 @@ def make_coverage(
         eligible=Money.of(eligible),
         utilization_pct=utilization_pct,
         baseline_covered_pct=baseline_pct,
+        baseline=None if baseline is None else Money.of(baseline),
+        plan_share=plan_share,
     )
 
 
@@ -293,6 +298,7 @@ def make_facts(
     checkpoints: Iterable[CheckpointFacts] = (),
     commitments: Iterable[CommitmentFacts] = (),
     commitments_known: bool = True,
+    plans: Iterable[OwnedPlan] | None = (),
     team_months: Iterable[TeamMonth] = (),
     launches: Iterable[LaunchFacts] = (),
     reservations: Iterable[Reservation] | None = (),
@@ -308,6 +314,7 @@ def make_facts(
         checkpoints=tuple(checkpoints),
         commitments=tuple(commitments),
         commitments_known=commitments_known,
+        plans=None if plans is None else tuple(plans),
         team_months=tuple(team_months),
         launches=tuple(launches),
         reservations=tuple(reservations or ()),

@@ -17,9 +17,9 @@ from billing.aws.calls import Call, ask, pages, whole
 from billing.aws.ce_calls import REGION
 from billing.aws.session import AwsClients
 from billing.core.charges import Source
-from billing.core.money import Money, nanos_from_text
-from billing.core.periods import day_of
-from billing.ports import CommitmentFacts, SourceUnavailableError
+from billing.core.money import USD, Money, nanos_from_text
+from billing.core.periods import day_of, utc
+from billing.ports import CommitmentFacts, OwnedPlan, SourceUnavailableError
 
 SOURCE = Source.COMMITMENTS.value
 EC2 = "Amazon Elastic Compute Cloud - Compute"
@@ -46,7 +46,16 @@ PLAN_UTILIZATION = Call(
     permission="ce:GetSavingsPlansUtilization",
     required=("Total",),
 )
+PLANS = Call(
+    source=SOURCE,
+    method="describe_savings_plans",
+    permission="savingsplans:DescribeSavingsPlans",
+    required=("savingsPlans",),
+    page_in="nextToken",
+    page_out="nextToken",
+)
 PERMISSIONS = (
+    PLANS.permission,
     PLAN_COVERAGE.permission,
     RESERVATION_COVERAGE.permission,
     PLAN_UTILIZATION.permission,
@@ -99,6 +108,15 @@ class CostExplorerCommitments:
             if family in sums and sums[family].is_known
         ]
 
+    def plans(self) -> Sequence[OwnedPlan]:
+        """Return active plans of the account that is asked for the bill, by end."""
+        client = self._clients.client("savingsplans", region=REGION)
+        found = []
+        for answer in pages(client, PLANS, {"states": ["active"]}):
+            with whole(PLANS):
+                found += [_plan(raw) for raw in answer["savingsPlans"]]
+        return sorted(found, key=lambda one: (one.ends_at, one.plan_id))
+
     def _add_plans(self, sums: dict[str, _Sums], period: dict[str, str]) -> None:
         """Add covered spend by family; the question cannot be limited to families."""
         asked = {
@@ -148,6 +166,17 @@ class CostExplorerCommitments:
         client = self._clients.client("ce", region=REGION)
         for answer in pages(client, call, asked):
             yield from answer[member]
+
+
+def _plan(raw: Mapping[str, Any]) -> OwnedPlan:
+    return OwnedPlan(
+        plan_id=raw["savingsPlanId"],
+        kind=raw["savingsPlanType"],
+        family=raw.get("ec2InstanceFamily", ""),
+        region=raw.get("region", ""),
+        hourly=Money(nanos_from_text(raw["commitment"]), raw.get("currency", USD)),
+        ends_at=utc(datetime.fromisoformat(raw["end"])),
+    )
 
 
 def _add_reserved(sums: dict[str, _Sums], group: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from fractions import Fraction
 from typing import Protocol
 
 from billing.core.charges import Charge, DayControl
@@ -222,6 +223,8 @@ class CommitmentFacts:
         eligible: Covered plus on-demand spend; zero when there was no eligible usage.
         utilization_pct: Used share of the commitments, 0-100; None when there are none.
         baseline_covered_pct: Covered share of the P10 of hourly eligible use; None when unknown.
+        baseline: That P10, at on-demand prices an hour; None when unknown.
+        plan_share: Rate of a 1-year Savings Plan by the on-demand rate; None when unknown.
     """
 
     family: str
@@ -231,6 +234,33 @@ class CommitmentFacts:
     eligible: Money
     utilization_pct: float | None
     baseline_covered_pct: float | None = None
+    baseline: Money | None = None
+    plan_share: Fraction | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnedPlan:
+    """One Savings Plan that is paid until its end.
+
+    Attributes:
+        kind: As AWS names it: ``Compute``, ``EC2Instance``, ``SageMaker``.
+        family: Instance family that it is bound to; "" when to none.
+        hourly: What is committed an hour.
+    """
+
+    plan_id: str
+    kind: str
+    family: str
+    region: str
+    hourly: Money
+    ends_at: datetime
+
+
+class CommitmentPlans(Protocol):
+    """Savings Plans that are owned."""
+
+    def plans(self) -> Sequence[OwnedPlan]:
+        """Return those that are active, by end; raises SourceUnavailableError."""
 
 
 class CommitmentSource(Protocol):

@@ -15,7 +15,7 @@ from billing.core.periods import Period, day_of
 from billing.core.usage import ResourceKind, TagSpan, UsageInterval
 from billing.ports import (
     BillLedger,
-    CommitmentFacts,
+    CommitmentPlans,
     CommitmentSource,
     MetricSeries,
     MetricSource,
@@ -25,6 +25,7 @@ from billing.ports import (
 )
 from bot.ports import Store, UnitOfWork
 from bot.use_cases.checkpoint_facts import checkpoint_facts, failure_of
+from bot.use_cases.commitment_facts import coverage, owned_plans, with_baseline
 from bot.use_cases.held_now import burn_of
 from bot.use_cases.history_facts import launches, unusual_days, with_progress
 from bot.use_cases.job_facts import job_facts
@@ -56,6 +57,7 @@ class FactSources:
     commitments: CommitmentSource | None
     objects: ObjectSource | None
     details: ObjectDetails | None = None
+    plans: CommitmentPlans | None = None
     stale_after: timedelta = STALE_AFTER
     budgets: Mapping[str, Money] = field(default_factory=dict)
 
@@ -109,13 +111,19 @@ def gather_facts(
         policies, sources.objects, sources.details, now=now
     )
     failures += missed
-    commitments = _commitments(needs, sources.commitments, now, failures)
+    commitments = coverage(needs, sources.commitments, now, failures)
+    plans = owned_plans(needs, sources.plans, failures)
+    if commitments:
+        with store.read() as unit:
+            prices = price_book(unit.ledger, own)
+            commitments = with_baseline(unit.ledger, commitments, prices)
     facts = replace(
         past,
         instances=instances,
         checkpoints=checkpoints,
         commitments=commitments or (),
         commitments_known=commitments is not None,
+        plans=plans,
         as_of=stored.as_of,
         stale_scopes=stale,
         today=day_of(now),
@@ -291,20 +299,3 @@ def _attach(
     scope = (one.instance.account, one.instance.region)
     is_broken = scope in broken or ("", "") in broken or (scope[0], "") in broken
     return replace(one, series=tuple(series), series_complete=not is_broken)
-
-
-def _commitments(
-    needs: Needs,
-    source: CommitmentSource | None,
-    now: datetime,
-    failures: list[ScopeFailure],
-) -> tuple[CommitmentFacts, ...] | None:
-    """Return coverage per family; None when it could not be read."""
-    if not needs.families or needs.coverage_lookback is None or source is None:
-        return None
-    since, today = day_of(now - needs.coverage_lookback), day_of(now)
-    try:
-        return tuple(source.facts(needs.families, since, today))
-    except SourceUnavailableError as error:
-        failures.append(failure_of(error))
-        return None

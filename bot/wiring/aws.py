@@ -24,7 +24,7 @@ from bot.settings.athena import AthenaSection
 from bot.unit_of_work import SqlStore
 from bot.use_cases.facts import STALE_AFTER, FactSources
 from bot.wiring.athena import athena_table
-from bot.wiring.kept import KeptCommitments, KeptDetails, KeptObjects
+from bot.wiring.kept import KeptCommitments, KeptDetails, KeptObjects, KeptPlans
 
 #: Facts that this many polls should have renewed judge nothing.
 POLLS_UNTIL_STALE = 3
@@ -114,6 +114,7 @@ class AwsParts:
         return FactSources(
             metrics=CloudWatchMetricSource(self.clients),
             commitments=KeptCommitments(commitments, schedule.commitments, self.now),
+            plans=KeptPlans(commitments, schedule.commitments, self.now),
             objects=KeptObjects(stored, self.now),
             details=KeptDetails(stored, self.now),
             stale_after=max(STALE_AFTER, POLLS_UNTIL_STALE * schedule.inventory),

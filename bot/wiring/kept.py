@@ -13,9 +13,11 @@ from typing import Generic, TypeVar
 
 from billing.ports import (
     CommitmentFacts,
+    CommitmentPlans,
     CommitmentSource,
     ObjectDetails,
     ObjectSource,
+    OwnedPlan,
     StoredObject,
     UnfinishedUpload,
 )
@@ -67,6 +69,18 @@ class KeptCommitments:
         return self._kept.get(
             tuple(families), lambda: self._source.facts(families, since, until)
         )
+
+
+class KeptPlans:
+    """The ``CommitmentPlans`` port, asked once per period."""
+
+    def __init__(self, source: CommitmentPlans, good_for: timedelta, now: Now) -> None:
+        self._source = source
+        self._kept: Kept[str, Sequence[OwnedPlan]] = Kept(good_for, now)
+
+    def plans(self) -> Sequence[OwnedPlan]:
+        """Return the plans that are owned, as it was at most ``good_for`` ago."""
+        return self._kept.get("", self._source.plans)
 
 
 class KeptObjects:

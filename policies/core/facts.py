@@ -16,6 +16,7 @@ from billing.core.resources import Reservation
 from billing.ports import (
     CommitmentFacts,
     MetricSeries,
+    OwnedPlan,
     StoredObject,
     UnfinishedUpload,
 )
@@ -182,6 +183,7 @@ class Facts:
     """Everything gathered for one evaluation.
 
     Attributes:
+        plans: Savings Plans that are owned; None when they are unknown.
         as_of: When each source was read; a missing source is absent.
         stale_scopes: ``(account, region)`` whose facts are old; nothing there is acted on.
     """
@@ -192,6 +194,7 @@ class Facts:
     checkpoints: tuple[CheckpointFacts, ...] = ()
     commitments: tuple[CommitmentFacts, ...] = ()
     commitments_known: bool = False
+    plans: tuple[OwnedPlan, ...] | None = None
     team_months: tuple[TeamMonth, ...] = ()
     launches: tuple[LaunchFacts, ...] = ()
     reservations: tuple[Reservation, ...] = ()

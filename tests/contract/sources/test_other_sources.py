@@ -17,7 +17,12 @@ from billing.aws.organizations import read_organisation
 from billing.aws.permissions import READ_PERMISSIONS
 from billing.aws.session import AwsClients
 from billing.ports import CommitmentFacts, SourceUnavailableError, StoredObject
-from deploy.sandbox.aws.world import Account, CommitmentDay, ObjectSeed
+from deploy.sandbox.aws.world import (
+    Account,
+    CommitmentDay,
+    ObjectSeed,
+    SavingsPlanSeed,
+)
 from tests.builders import usd
 from tests.contract.sources.aws import MEMBER, NOW, PAYER, Aws, on
 
@@ -81,6 +86,33 @@ def test_no_commitments_is_unknown_utilisation_and_no_coverage(aws: Aws) -> None
     aws.serve()
 
     assert facts(aws) == []
+
+
+def test_plans_are_told_with_their_end_and_only_active_ones(aws: Aws) -> None:
+    def owned(name: str, days: int, **values: str) -> SavingsPlanSeed:
+        start = NOW - timedelta(days=300)
+        return SavingsPlanSeed(
+            id=name, start=start, end=NOW + timedelta(days=days), commitment="12.5",
+            **values,
+        )  # fmt: skip
+
+    family = {"type": "EC2Instance", "family": "p5", "region": "us-east-1"}
+    aws.serve(
+        savings_plans=[owned("sp-2", 40, **family), owned("sp-1", 7), owned("sp-0", -1)]
+    )
+
+    first, second = CostExplorerCommitments(aws.clients(), clock=lambda: NOW).plans()
+
+    assert (first.plan_id, first.family, first.ends_at) == (
+        "sp-1",
+        "",
+        NOW + timedelta(days=7),
+    )
+    assert (second.kind, second.family, second.hourly) == (
+        "EC2Instance",
+        "p5",
+        usd("12.5"),
+    )
 
 
 # ----------------------------------------------------------------------- objects

@@ -74,6 +74,7 @@ def call_everything(aws: Aws) -> None:
     CostAnomalyDetection(clients).anomalies(on("2026-04-01"), on("2026-04-10"))
     commitments = CostExplorerCommitments(clients, clock=lambda: NOW)
     commitments.facts(["p5"], on("2026-04-01"), on("2026-04-10"))
+    commitments.plans()
     read_objects(aws, S3ObjectSource(clients))
     exports = S3ExportFiles(clients, "s3://models", spool=Path())
     exports.read(exports.files()[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from fractions import Fraction
 from pathlib import Path
 from typing import get_args
 
@@ -54,7 +55,17 @@ SITUATIONS: dict[str, Callable[[], Facts]] = {
     "checkpoint-retention": lambda: make_facts(
         checkpoints=[make_listing(saved_steps(1000, 2000, 3000, 4000, 5000))]
     ),
-    "commitment-coverage": lambda: make_facts(commitments=[make_coverage("410")]),
+    "commitment-coverage": lambda: make_facts(
+        commitments=[
+            make_coverage(
+                "64800",
+                "180000",
+                baseline_pct=45.0,
+                baseline="200",
+                plan_share=Fraction(72, 100),
+            )
+        ]
+    ),
     "budget": lambda: make_facts(team_months=[make_month(forecast="212500")]),
     "job-spend": lambda: make_facts(jobs=[make_job(spent="61234.50")]),
     "utilization": lambda: make_facts(
