@@ -191,7 +191,7 @@ def test_checkpoints_and_a_year_of_runs_are_told(store: SqlStore) -> None:
 
     line = next(one for one in found.lines if one.name == "checkpoints")
     assert line.basis.startswith("20 of 140 GB, 2.8 TB in all")
-    assert str(line.cost) == "$14.82"
+    assert str(line.cost) == "$13.80"
     (yearly,) = (one for one in found.notes if one.name == "retraining")
     assert yearly.text.startswith(f"52 runs a year cost {found.expected * 52} (")
 
