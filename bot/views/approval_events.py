@@ -85,7 +85,7 @@ def reminded(
     named = who_all(mentioned, people, joint=" ")
     left = ""
     if request.expires_at is not None:
-        left = f" It expires in {duration(request.expires_at - now)}, which is no."
+        left = f" Undecided in {duration(request.expires_at - now)}, it is denied."
     if request.state is RequestState.NEEDS_INFO:
         waits = "waits for your answer"
     else:

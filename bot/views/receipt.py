@@ -95,9 +95,7 @@ def _accruing(found: Accruing | None) -> str:
     if found.machines:
         parts.append(plural(found.machines, "machine"))
     if found.others:
-        parts.append(
-            plural(found.others, "volume or other resource", "volumes and others")
-        )
+        parts.append(plural(found.others, "volume or the like", "volumes and the like"))
     rate = found.rate
     price = "price unknown" if rate is None else f"{rate}"
     return f"{' and '.join(parts)}, {price}"
