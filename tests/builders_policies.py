@@ -16,7 +16,6 @@ from billing.ports import (
     MetricSeries,
     OwnedPlan,
     StoredObject,
-    UnfinishedUpload,
 )
 from policies.core.approvals import (
     ApprovalRequest,
@@ -219,7 +218,6 @@ def make_object(
     age: timedelta = timedelta(days=30),
     size_bytes: int = 2**30,
     bucket: str = "models",
-    storage_class: str = "STANDARD",
     version: str = "",
     is_current: bool = True,
 ) -> StoredObject:
@@ -228,7 +226,7 @@ def make_object(
         key=key,
         size_bytes=size_bytes,
         modified_at=NOW - age,
-        storage_class=storage_class,
+        storage_class="STANDARD",
         version_id=version,
         is_current=is_current,
     )
@@ -257,7 +255,6 @@ def make_listing(
     is_complete: bool = True,
     price: str | None = "0.023",
     tags: Mapping[str, Mapping[str, str]] | None = None,
-    uploads: tuple[UnfinishedUpload, ...] | None = None,
 ) -> CheckpointFacts:
     return CheckpointFacts(
         location=location,
@@ -265,7 +262,6 @@ def make_listing(
         is_complete=is_complete,
         prices={} if price is None else {"STANDARD": Money.of(price)},
         tags=tags,
-        uploads=uploads,
     )
 
 

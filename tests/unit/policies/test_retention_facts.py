@@ -213,7 +213,8 @@ def test_unfinished_uploads_are_told_and_young_ones_left_alone() -> None:
     )  # fmt: skip
     other = replace(uploads[0], key="job-10/checkpoints/step-9/part")
 
-    finding = only(judged(make_listing(STEPS, uploads=(*uploads, other))))
+    listing = replace(make_listing(STEPS), uploads=(*uploads, other))
+    finding = only(judged(listing))
 
     assert (
         "3 unfinished uploads of 120 GiB are billed and never listed: 2 of them older "
