@@ -32,6 +32,7 @@ from bot.use_cases.parts import (
 )
 from bot.use_cases.pricing import PriceBook
 from bot.views.answers import DigestAnswer, Message, TopLine
+from bot.views.digest_values import Mover
 from policies.core.approvals import ApprovalRequest
 from policies.core.finding import Finding
 
@@ -155,6 +156,7 @@ def digest_answer(
         credits=total((p.amount for p in jobs if p.is_credit), prices.currency),
         previous=_total_or_none(jobs_before, prices.currency),
         by_day=by_day(jobs),
+        movers=_movers(jobs, jobs_before, prices.currency),
         by_category=grouped(parts_by(read, question, "category")),
         top_jobs=_top_jobs(jobs, jobs_before, records),
         top_teams=() if scope.team else _top_teams(read, before, question, earlier),
@@ -188,6 +190,31 @@ def _total_or_none(parts: Sequence[Part], currency: str) -> Money | None:
     if not parts:
         return None
     return total((part.amount for part in parts if not part.is_credit), currency)
+
+
+def _movers(
+    parts: Sequence[Part], before: Sequence[Part], currency: str
+) -> tuple[Mover, ...]:
+    """Return what moved the total most; nothing without a span to compare with."""
+    if not before:
+        return ()
+    then = {one.key: one.total for one in grouped(_charged(before))}
+    now = {one.key: one.total for one in grouped(_charged(parts))}
+    nothing = Money.zero(currency)
+    moved = [
+        Mover(
+            key=key,
+            moved=now.get(key, nothing) - then.get(key, nothing),
+            is_new=key not in then,
+        )
+        for key in sorted(now.keys() | then.keys())
+    ]
+    moved.sort(key=lambda one: (-abs(one.moved.nanos), one.key))
+    return tuple(moved[:TOP_MAX])
+
+
+def _charged(parts: Sequence[Part]) -> list[Part]:
+    return [part for part in parts if not part.is_credit]
 
 
 def _top_jobs(

@@ -15,6 +15,7 @@ from billing.core.estimate import Estimate
 from billing.core.fleet import ScopeFailure
 from billing.core.money import Money, Rate
 from billing.ports import Freshness, ImportReport, TagKeyStatus
+from bot.views.digest_values import DigestExtras, Mover
 from bot.views.outlook_answers import Outlook
 from policies.core.approvals import ApprovalRequest, ApprovalRule
 from policies.core.finding import Finding
@@ -126,6 +127,7 @@ class DigestAnswer:
         previous: Total of the span before; None when the ledger does not hold it.
         estimated_days: Its days that are still estimated or provisional.
         approvals: Requests asked or decided in it.
+        movers: What moved the total most, up or down; empty without a span before.
     """
 
     label: str
@@ -151,6 +153,8 @@ class DigestAnswer:
     notes: tuple[str, ...] = field(default_factory=tuple)
     every: str = "week"
     outlook: Outlook | None = None
+    movers: tuple[Mover, ...] = ()
+    extras: DigestExtras | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from bot.views.alert import kind_name, subject_line
 from bot.views.answers import DigestAnswer, Json, Message, TopLine
 from bot.views.blocks import bullets, columns, context, divider, fields, header, section
 from bot.views.cost import OPEN_DAY, group_label
+from bot.views.digest_extras import extra_blocks, mover_line
 from bot.views.freshness import stale_lines
 from bot.views.limits import fit
 from bot.views.native import bar_chart
@@ -44,7 +45,9 @@ def digest(
 ) -> tuple[Message, ...]:
     """Render a digest; messages after the first belong in its thread."""
     title = _title(answer)
-    blocks = [header(title), section(_total_line(answer)), fields(_figures(answer))]
+    reasons = mover_line(answer.movers)
+    lead = "\n".join(line for line in (_total_line(answer), reasons) if line)
+    blocks = [header(title), section(lead), fields(_figures(answer))]
     blocks += _warnings(answer, now)
     if not _is_quiet(answer):
         blocks += _days(answer)
@@ -57,6 +60,16 @@ def digest(
     blocks.append(divider())
     blocks.append(context(*_small_print(answer)))
     text = f"{fallback(title, most=140)}: {amount(answer.total)}, {_change(answer)}"
+    main = fit(Message(text=text, blocks=tuple(blocks)))
+    return (*main, *_details(answer, title))
+
+
+def _details(answer: DigestAnswer, title: str) -> tuple[Message, ...]:
+    """Render what stands in the thread alone."""
+    blocks = extra_blocks(answer.extras)
+    if not blocks:
+        return ()
+    text = f"Details of {fallback(title, most=140)}"
     return fit(Message(text=text, blocks=tuple(blocks)))
 
 
@@ -216,7 +229,9 @@ def _state(request: ApprovalRequest) -> str:
         return "waiting for an answer"
     state = "waiting" if request.state.is_open else request.state.value
     broken = any(vote.verdict is Verdict.BREAK_GLASS for vote in request.votes)
-    return f":rotating_light: {state}, glass broken, to be reviewed" if broken else state
+    return (
+        f":rotating_light: {state}, glass broken, to be reviewed" if broken else state
+    )
 
 
 def _small_print(answer: DigestAnswer) -> list[str]:

@@ -26,6 +26,7 @@ from bot.use_cases.digest import (
     queue_digest,
     week_of,
 )
+from bot.use_cases.digest_extras import digest_extras
 from bot.use_cases.estimate import estimate_run
 from bot.use_cases.freshness import stale_sources
 from bot.use_cases.jobs import job_lines
@@ -197,7 +198,12 @@ class Application(Desks):
                 unit.ledger, scope, team_budgets(self.settings),
                 prices=price_book(unit.ledger, self._own), keys=keys, now=now,
             )  # fmt: skip
-        return replace(found, notes=(*found.notes, *notes), outlook=ahead)
+            extras = digest_extras(
+                unit, scope, past=unit.ledger.past_estimates(),
+                prices=price_book(unit.ledger, self._own), keys=keys, now=now,
+            )  # fmt: skip
+        notes = (*found.notes, *notes)
+        return replace(found, notes=notes, outlook=ahead, extras=extras)
 
     def digest(
         self, *, channel: str, week: str, team: str, dry_run: bool
