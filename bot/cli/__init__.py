@@ -22,6 +22,7 @@ from bot.cli import (
     estimates,
     explain,
     exports,
+    grants,
     job_imports,
     known,
     launches,
@@ -58,7 +59,7 @@ for family in (
         exports,
         policies,
     ),
-    *(approvals, approval_changes, waivers, launches, tokens, service),
+    *(approvals, approval_changes, waivers, launches, grants, tokens, service),
 ):
     family.register(app)
 

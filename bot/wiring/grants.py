@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from billing.core.attribution import normalise_job
+from billing.core.errors import GpucostError
 from billing.core.estimate import EstimateRequest
 from bot.clock import Now, system_now
 from bot.ports import Store, UnitOfWork
+from bot.secrets import load_or_create_key
 from bot.settings import Settings
 from bot.use_cases.grants import (
     Assessor,
@@ -22,6 +26,7 @@ from bot.use_cases.grants import (
     refuse,
     start,
 )
+from bot.use_cases.grants_cache import cache_text, live_entries
 from bot.use_cases.pricing import price_book
 from bot.wiring.parts import own_prices, rules_clock, tag_keys
 from bot.wiring.people import remember
@@ -40,6 +45,16 @@ if TYPE_CHECKING:
     from bot.grants import GrantKeys
 
 _REQUEST_ID = re.compile(r"\bapr-[0-9a-z]{4,32}\b")
+
+
+class CannotWriteError(GpucostError):
+    """The file of live grants cannot be written; the one there ages."""
+
+    code = "cannot_write"
+    hint = "run it as who owns that folder"
+
+    def __init__(self, path: Path, error: OSError) -> None:
+        super().__init__(f"{str(path)!r} cannot be written: {error.strerror}")
 
 
 @dataclass(frozen=True)
@@ -124,6 +139,28 @@ class GrantDesk:
                 if any(again is not None and again.state.is_open for again in known):
                     return f"the grant of {one.request_id} lapsed: {told}"
         return ""
+
+    def write_cache(self, path: Path) -> int:
+        """Write the live grants to a signed file, whole; return how many there are.
+
+        Raises:
+            CannotWriteError: It cannot be written there.
+        """
+        check_clock(self.settings)
+        at = self._at()
+        entries = live_entries(self.store, now=at.now, system_now=at.system)
+        try:
+            key = load_or_create_key(path.with_name(f"{path.name}.key"))
+            text = cache_text(entries, key=key, written_at=at.system)
+            draft = path.with_name(f".{path.name}.new")
+            with draft.open("w", encoding="ascii") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            draft.replace(path)
+        except OSError as error:
+            raise CannotWriteError(path, error) from error
+        return len(entries)
 
     # ------------------------------------------------------------------ launching
 
