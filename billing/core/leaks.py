@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
@@ -26,6 +26,7 @@ _NAT = re.compile(r"NatGateway")
 _ZONE = re.compile(r"DataTransfer-Regional|DataTransfer-xAZ")
 _REGION = re.compile(r"-AWS-(?:In|Out)-(?:AB)?-?Bytes")
 _OBJECTS = re.compile(r"TimedStorage|EarlyDelete|GlacierByteHrs|S3-")
+_DISKS = re.compile(r"EBS:Volume|VolumeUsage")
 _VOLUMES = re.compile(r"EBS:|VolumeUsage|Lustre|FSx")
 
 
@@ -38,6 +39,7 @@ class Leak(StrEnum):
     ZONE = "transfer between zones"
     REGION = "transfer between regions"
     NAT = "NAT gateways"
+    STOPPED = "stopped but paying"
     VOLUMES = "volumes oversized or kept"
     CHECKPOINTS = "checkpoints kept"
     PREMIUM = "managed-service premium"
@@ -54,6 +56,7 @@ FIXES: Mapping[Leak, str] = {
     Leak.ZONE: "keep nodes, storage and endpoints of a run in one zone",
     Leak.REGION: "copy data once, or run where the data is",
     Leak.NAT: "add the free gateway endpoint for S3, and interface endpoints",
+    Leak.STOPPED: "snapshot and delete volumes of instances that stay stopped",
     Leak.VOLUMES: "delete volumes with their instances; provision what is used",
     Leak.CHECKPOINTS: "keep the newest few and expire the rest by a lifecycle rule",
     Leak.PREMIUM: "run on plain EC2 where nothing of the service is needed",
@@ -92,6 +95,8 @@ class LeakFacts:
         rates: Hourly EC2 prices of ``(instance type, region)``, the organisation's own.
         counts_progress: The job reports how far it is.
         reclaimed: Spot instances that AWS took back from it.
+        stopped: Per account and day, the share of its volumes' size and time that
+            instances had while they were stopped.
     """
 
     times: Sequence[Time] = ()
@@ -100,6 +105,7 @@ class LeakFacts:
     rates: Mapping[tuple[str, str], Rate] = field(default_factory=dict)
     counts_progress: bool = False
     reclaimed: int = 0
+    stopped: Mapping[tuple[str, date], Fraction] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,6 +186,7 @@ class _Tally:
 
     def add_line(self, line: CostLine) -> None:
         """Book a line that is no compute."""
+        line = self._without_stopped(line)
         leak = self._leak_of(line)
         if leak is Leak.PREMIUM:
             self._add_premium(line)
@@ -229,6 +236,22 @@ class _Tally:
         if line.category is CostCategory.STORAGE:
             return self._kept(line)
         return None
+
+    def _without_stopped(self, line: CostLine) -> CostLine:
+        """Book what volumes of stopped instances cost, and return the rest."""
+        share = self._facts.stopped.get((line.account, line.day), Fraction(0))
+        is_volume = (line.is_open and not line.usage_type) or _DISKS.search(
+            line.usage_type
+        )
+        if line.category is not CostCategory.STORAGE or not share or not is_volume:
+            return line
+        weights = [share.numerator, share.denominator - share.numerator]
+        parts = split(line.amount, weights) if line.amount.nanos > 0 else None
+        if parts is None:
+            return line
+        self._book(Leak.STOPPED.value, line, parts[0])
+        self._kept_days.setdefault(Leak.STOPPED, set()).add(line.day)
+        return replace(line, amount=parts[1])
 
     def _kept(self, line: CostLine) -> Leak | None:
         """Return what storage is called that cost on a day without any instance."""
@@ -317,7 +340,9 @@ class _Tally:
             yield f"{told} to spare at {use.target_pct} % GPU utilisation"
         if leak in self._kept_days:
             count = len(self._kept_days[leak])
-            yield f"{count} {'day' if count == 1 else 'days'} without an instance"
+            days = f"{count} {'day' if count == 1 else 'days'}"
+            stopped = leak is Leak.STOPPED
+            yield f"{days} {'with stopped instances' if stopped else 'without an instance'}"
         usage = sorted(
             {one.line.usage_type for one in self._parts if one.key == leak.value} - {""}
         )

@@ -92,6 +92,7 @@ def leak_facts(read: RunRead) -> LeakFacts:
         watched_since=read.watched_since,
         rates=_managed_rates(read),
         counts_progress=found is not None,
+        stopped=read.stopped,
         reclaimed=sum(one.interval.is_reclaimed is True for one in read.held),
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -30,6 +30,7 @@ from bot.use_cases.cost import UnknownJobError
 from bot.use_cases.groups import Part
 from bot.use_cases.parts import CostQuestion, Gathered, gather, parts_by
 from bot.use_cases.pricing import PriceBook
+from bot.use_cases.stopped_volumes import stopped_of
 
 _Cell = tuple[str, date, str, bool]
 
@@ -50,6 +51,7 @@ class RunRead:
     Attributes:
         parts: Its cost by category, account and day; credits stand apart.
         sums: The lines of the bill behind its billed days.
+        stopped: The share of its volumes that stopped instances had, by account and day.
     """
 
     job: str
@@ -62,6 +64,7 @@ class RunRead:
     progress: Mapping[Counter, Progress]
     watched_since: Mapping[str, datetime]
     currency: str
+    stopped: Mapping[tuple[str, date], Fraction] = field(default_factory=dict)
 
     @property
     def period(self) -> Period:
@@ -105,6 +108,7 @@ def read_run(
         progress=_progress(ledger, job, period),
         watched_since=ledger.watched_since(),
         currency=ledger.currency() or USD,
+        stopped=stopped_of(ledger, job, question.account, period, keys=keys, now=now),
     )
 
 

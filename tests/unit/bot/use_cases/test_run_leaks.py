@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from billing.core.charges import Bucket
+from billing.core.charges import Bucket, CostCategory
+from billing.core.fleet import InstanceState
 from billing.core.leaks import Leak
 from billing.core.placements import Placement, PlacementSource
 from bot.use_cases import leaks_of_many
@@ -16,7 +18,7 @@ from bot.use_cases.leaks_of_many import ask_leaks_of_many
 from bot.use_cases.parts import CostQuestion
 from bot.use_cases.pricing import price_book
 from bot.views.leaks import avoidable_line, leaks_document, leaks_text
-from tests.builders import at, day, usd
+from tests.builders import at, day, make_volume, usd
 from tests.builders_use_cases import Company, costs, rate, runs
 
 if TYPE_CHECKING:
@@ -217,3 +219,62 @@ def test_jobs_beyond_the_limit_are_one_line_and_said(
     assert groups_of(answer) == {"other jobs": "1170.00"}
     assert answer.report.avoidable == usd("0")
     assert "1 job not looked at" in leaks_text(answer)
+
+
+def test_volumes_of_stopped_instances_are_a_line_of_their_own(
+    any_store: SqlStore,
+) -> None:
+    company = Company(any_store)
+    company.is_priced(rate("10"))
+    ran = runs("i-1", since="2026-11-27T00:00Z")
+    stopped = replace(
+        ran, state=InstanceState.STOPPED, transitioned_at=at("2026-11-28T12:00Z")
+    )
+    disk = make_volume(created="2026-11-27T00:00Z", attached_to="i-1")
+    company.is_watched(at_="2026-11-26T00:00Z")
+    company.is_watched(ran, volumes=[disk], at_="2026-11-27T00:00Z")
+    company.is_watched(stopped, volumes=[disk], at_="2026-11-28T12:00Z")
+    company.is_watched(stopped, volumes=[disk])
+    storage = {
+        "usage_type": "EBS:VolumeUsage.gp3",
+        "cost_category": CostCategory.STORAGE,
+    }
+    company.bills(
+        *(costs(f"2026-11-{on}", "6", **storage) for on in (27, 28, 29)),
+        through="2026-11-30",
+    )
+
+    answer = leaks_asked(company, until=day("2026-11-30"))
+
+    # Half of the 28th and all of the 29th; what it holds while running is unknown.
+    assert leak_amount(answer, Leak.STOPPED) == usd("9")
+    (found,) = [one for one in answer.leaks if one.leak is Leak.STOPPED]
+    assert "2 days with stopped instances" in found.evidence
+    assert leak_amount(answer, Leak.VOLUMES) is None
+    assert answer.cost.total == usd("18")
+
+
+def test_a_volume_without_an_instance_is_kept_and_not_stopped(
+    any_store: SqlStore,
+) -> None:
+    company = Company(any_store)
+    ran = runs("i-1", since="2026-11-27T00:00Z")
+    gone = replace(
+        ran, state=InstanceState.TERMINATED, transitioned_at=at("2026-11-28T00:00Z")
+    )
+    held = make_volume(created="2026-11-27T00:00Z", attached_to="i-1", tags=ran.tags)
+    left = replace(held, attached_to="", state="available")
+    company.is_watched(at_="2026-11-26T00:00Z")
+    company.is_watched(ran, volumes=[held], at_="2026-11-27T00:00Z")
+    company.is_watched(gone, volumes=[left], at_="2026-11-28T00:00Z")
+    company.is_watched(volumes=[left])
+    company.bills(
+        costs("2026-11-29", "6", usage_type="EBS:VolumeUsage.gp3",
+              cost_category=CostCategory.STORAGE),
+        through="2026-11-30",
+    )  # fmt: skip
+
+    answer = leaks_asked(company, until=day("2026-11-30"))
+
+    assert leak_amount(answer, Leak.STOPPED) == usd("0")
+    assert leak_amount(answer, Leak.VOLUMES) == usd("6")
