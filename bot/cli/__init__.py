@@ -31,6 +31,7 @@ from bot.cli import (
     service,
     tokens,
     untagged,
+    version,
     waivers,
 )
 from bot.cli.output import FAILED, Format, fail, wants_json
@@ -46,6 +47,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 for family in (
+    version,
     *(
         costs,
         job_imports,
