@@ -49,6 +49,11 @@ from policies.core.approvals import (
     Verdict,
 )
 from policies.core.catalogue import Policy
+from policies.core.paid_capacity import (
+    counted_sentence,
+    marginal_cost,
+    paid_capacity,
+)
 from policies.core.rules import planned_job, rule_for
 
 log = structlog.get_logger()
@@ -118,7 +123,16 @@ class ApprovalDesk:
             gpus=gpu_count(plan.instance_type),
             high=high,
         )
-        return rule_for(self.policies(), job, high, committed)
+        found = self.on_paid_capacity(plan)
+        marginal = found[1] if found and high is not None else None
+        return rule_for(self.policies(), job, high, committed, marginal=marginal)
+
+    def on_paid_capacity(self, plan: EstimateRequest) -> tuple[Estimate, Money] | None:
+        """Return an estimate and what of it adds to capacity that is paid for already."""
+        with self.store.read() as unit:
+            paid = paid_capacity(plan, unit.ledger.reservations(), self.now())
+        found = self.estimate(plan) if paid else None
+        return (found, marginal_cost(found, paid)) if found else None
 
     def file(
         self, plan: EstimateRequest, *, requester: Person, caller: str, reason: str
@@ -163,8 +177,10 @@ class ApprovalDesk:
     def context(self, plan: EstimateRequest, found: Estimate | None) -> tuple[str, ...]:
         """Return what an approver would look up before deciding."""
         record = self.record_of(plan.job)
+        paid = self.on_paid_capacity(plan)
+        both = counted_sentence(*paid) if paid else ""
         with self.store.read() as unit:
-            return decision_context(
+            lines = decision_context(
                 unit.ledger,
                 found,
                 team=record.team if record else "",
@@ -173,6 +189,7 @@ class ApprovalDesk:
                 keys=tag_keys(self.settings),
                 now=self.now(),
             )
+        return (both, *lines) if both else lines
 
     def warn_of_deadlock(self, request: ApprovalRequest) -> ApprovalRequest:
         """Tell the admins when nobody may decide; the next tier may then, if any."""

@@ -22,6 +22,8 @@ def rule_for(
     job: JobFacts,
     high: Money | None,
     committed: Money,
+    *,
+    marginal: Money | None = None,
 ) -> ApprovalRule | None:
     """Return the rule that decides a request; None when nobody needs to be asked.
 
@@ -31,6 +33,8 @@ def rule_for(
         high: High end of the estimate; None when there is no price.
         committed: What the same owner and job family has asked for or runs already,
             so that splitting a run does not dodge the limit.
+        marginal: What the run adds to capacity paid for already, for policies that count
+            so; None: the same as ``high``.
     """
     values = job_values(job)
     rules = [
@@ -38,7 +42,8 @@ def rule_for(
         for policy in policies
         if isinstance(policy, ApprovalPolicy)
         and (policy.where is None or policy.where.holds(values) is not False)
-        and (rule := _rule(policy, _sum(high, committed))) is not None
+        and (rule := _rule(policy, _sum(_counted(policy, high, marginal), committed)))
+        is not None
     ]
     return max(rules, key=_strictness, default=None)
 
@@ -68,6 +73,14 @@ def planned_job(
         gpus=gpus,
         since=None,
     )
+
+
+def _counted(
+    policy: ApprovalPolicy, high: Money | None, marginal: Money | None
+) -> Money | None:
+    """Return the amount that a policy counts; an unknown price stays unknown."""
+    is_marginal = policy.count == "marginal" and high is not None
+    return marginal if is_marginal and marginal is not None else high
 
 
 def _sum(high: Money | None, committed: Money) -> Money | None:

@@ -58,6 +58,9 @@ class ApprovalPolicy(PolicyBase):
     over: Amount = Field(
         description="predicted total, the high end; strictly more than"
     )
+    count: Literal["full", "marginal"] = Field(
+        "full", description="runs on paid capacity: in full, or what they add"
+    )
     required: CountFromOne = Field(1, description="distinct people who must approve")
     approvers: tuple[Approver, ...] = Field(description="who may approve")
     tiers: tuple[Tier, ...] = Field((), description="stricter rules above more")
