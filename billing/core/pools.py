@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from fractions import Fraction
+from functools import lru_cache
 
 from billing.core.bill_lines import BillLine, Share
 from billing.core.categories import instance_type_of, running_type_of
@@ -83,12 +84,17 @@ def pool_of(line: BillLine) -> PoolKey | None:
         return ("resource", line.resource_id)
     if line.is_unheld:
         return None
-    shape = running_type_of(line.usage_type)
+    return _pool_of_usage(line.region, line.usage_type)
+
+
+@lru_cache(maxsize=4096)
+def _pool_of_usage(region: str, usage_type: str) -> PoolKey | None:
+    shape = running_type_of(usage_type)
     if shape:
-        is_spot = "SpotUsage" in line.usage_type
-        return ("instance", line.region, shape, "spot" if is_spot else "")
-    volume = _VOLUME.search(line.usage_type)
-    return ("volume", line.region, volume[1]) if volume else None
+        is_spot = "SpotUsage" in usage_type
+        return ("instance", region, shape, "spot" if is_spot else "")
+    volume = _VOLUME.search(usage_type)
+    return ("volume", region, volume[1]) if volume else None
 
 
 def pools_of_interval(interval: UsageInterval) -> tuple[PoolKey, ...]:

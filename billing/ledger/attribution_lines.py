@@ -6,7 +6,7 @@ the database. Knows no rule; what the lines mean is `billing.core`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -19,10 +19,11 @@ from sqlalchemy import (
     cast,
     exists,
     func,
-    literal,
     or_,
     select,
+    type_coerce,
 )
+from sqlalchemy.types import NullType
 from sqlmodel import Session
 
 from billing.core.assignments import Assignment
@@ -32,6 +33,7 @@ from billing.core.claims import AttributionRules
 from billing.core.money import Money
 from billing.core.shared_cost import shared_kind
 from billing.ledger.columns import table_of
+from billing.ledger.hot import days as day_reader
 from billing.ledger.rollups import within
 from billing.ledger.tables import ChargeRow, ResourceTagRow, UsageIntervalRow
 from billing.ledger.tables_attribution import AssignmentRow, PlacementRow
@@ -47,14 +49,9 @@ _KEYS = (
     *("region", "service", "usage_type", "pricing", "cost_category", "job"),
     *("resource_id", "unit"),
 )
-#: What lines are told apart by that only count hours.
-_HOURS = frozenset({"region", "service", "usage_type", "job", "resource_id"})
-#: What lines are told apart by that nothing can hold.
-_UNHELD = frozenset({"region", "service", "usage_type", "pricing", "cost_category"})
-
 _Amounts = tuple[int, int, int | None, Any]
-#: Day, whether it is a sum of what nothing holds, keys, amounts.
-_Row = tuple[date, bool, tuple[str, ...], _Amounts]
+#: Day, keys, amounts.
+_Row = tuple[date, tuple[str, ...], _Amounts]
 
 
 def is_any_named(
@@ -92,21 +89,28 @@ def lines_of_days(
     untagged = (*mine, columns.bucket == Bucket.UNTAGGED.value)
     tagged = (*mine, columns.bucket == Bucket.JOB.value)
     is_running = columns.usage_type.like("%Usage:%")
+    rows: list[_Row] = []
+    found: list[tuple[date, BillLine]] = []
     if is_named:
         rows = _cells(session, untagged)
     else:
         held = or_(columns.resource_id == "", _may_be_held(account))
         rows = _cells(session, (*untagged, held))
-        rows += _summed(session, (*untagged, ~held), by=_UNHELD, is_unheld=True)
+        found += _unheld(session, (*untagged, ~held), currency)
     if is_whole:
         placed = and_(
             columns.resource_id != "",
             columns.resource_id.in_(select(_PLACEMENT.c.resource_id)),
         )
         rows += _cells(session, (*tagged, or_(is_running, placed)))
-    elif rows and (is_watched or any(_is_shared(keys) for _, _, keys, _ in rows)):
-        rows += _summed(session, (*tagged, is_running), by=_HOURS, is_unheld=False)
-    return _lines(rows, currency)
+    found += _alike(rows, currency)
+    is_asked = is_watched or any(_is_shared(line) for _, line in found)
+    if found and is_asked and not is_whole:
+        found += _hours(session, (*tagged, is_running), currency)
+    lines: dict[date, list[BillLine]] = {}
+    for day, line in found:
+        lines.setdefault(day, []).append(line)
+    return lines
 
 
 def _may_be_held(account: str) -> ColumnElement[bool]:
@@ -123,9 +127,8 @@ def _may_be_held(account: str) -> ColumnElement[bool]:
     )
 
 
-def _is_shared(keys: tuple[str, ...]) -> bool:
-    _, service, usage_type, *_ = keys
-    return bool(shared_kind(usage_type, service))
+def _is_shared(line: BillLine) -> bool:
+    return bool(shared_kind(line.usage_type, line.service))
 
 
 def _cells(session: Session, conditions: Sequence[ColumnElement[bool]]) -> list[_Row]:
@@ -138,49 +141,74 @@ def _cells(session: Session, conditions: Sequence[ColumnElement[bool]]) -> list[
         )
     )
     size = len(_KEYS) + 1
-    return [(row[0], False, tuple(row[1:size]), tuple(row[size:])) for row in rows.all()]
+    return [(row[0], tuple(row[1:size]), tuple(row[size:])) for row in rows.all()]
 
 
-def _summed(
-    session: Session,
-    conditions: Sequence[ColumnElement[bool]],
-    *,
-    by: Collection[str],
-    is_unheld: bool,
-) -> list[_Row]:
-    """Return charges summed by some keys, the others ""; hours may be a float's.
+def _unheld(
+    session: Session, conditions: Sequence[ColumnElement[bool]], currency: str
+) -> Iterator[tuple[date, BillLine]]:
+    """Yield the sums of what nothing can hold; hours may be a float's.
 
     Amounts that are unknown are summed apart from those that are known.
     """
     columns = _CHARGE.c
-    keys = [columns[name] if name in by else literal("") for name in _KEYS]
+    names = ("region", "service", "usage_type", "pricing", "cost_category")
+    keys = [columns.day, *(columns[name] for name in names)]
     unknown = [columns.quantity.is_(None), columns.list_cost.is_(None)]
-    hours = func.sum(cast(columns.quantity, Numeric(38, 12, asdecimal=False)))
-    grouped = [columns.day, *(columns[name] for name in _KEYS if name in by), *unknown]
+    sums = [func.sum(columns[name]) for name in ("billed", "effective", "list_cost")]
     rows = session.connection().execute(
-        select(
-            columns.day,
-            *keys,
-            func.sum(columns.billed),
-            func.sum(columns.effective),
-            func.sum(columns.list_cost),
-            case((func.count(columns.quantity) == func.count(), hours)),
-        )
+        select(*_plain(*keys, *sums, _known_hours()))
         .where(*conditions)
-        .group_by(*grouped)
+        .group_by(*keys, *unknown)
     )
-    size = len(_KEYS) + 1
-    found: list[_Row] = []
-    for row in rows.all():
-        billed, effective, listed, quantity = row[size:]
-        amounts = (
-            int(billed),
-            int(effective),
-            None if listed is None else int(listed),
-            None if quantity is None else f"{quantity:.9f}",
-        )
-        found.append((row[0], is_unheld, tuple(row[1:size]), amounts))
-    return found
+    read_day = day_reader(session)
+    for day, region, service, usage_type, pricing, category, *amounts in rows.all():
+        billed, effective, listed, hours = amounts
+        yield read_day(day), BillLine(
+            region=region, service=service, usage_type=usage_type, pricing=pricing,
+            cost_category=category, job="", resource_id="", unit="",
+            billed=Money(int(billed), currency),
+            effective=Money(int(effective), currency),
+            list_cost=None if listed is None else Money(int(listed), currency),
+            quantity=_decimal(hours), is_unheld=True,
+        )  # fmt: skip
+
+
+def _hours(
+    session: Session, conditions: Sequence[ColumnElement[bool]], currency: str
+) -> Iterator[tuple[date, BillLine]]:
+    """Yield the sums of what stays where it is: it counts by its hours, not its cost."""
+    columns = _CHARGE.c
+    names = ("region", "service", "usage_type", "job", "resource_id")
+    keys = [columns.day, *(columns[name] for name in names)]
+    rows = session.connection().execute(
+        select(*_plain(*keys, _known_hours()))
+        .where(*conditions)
+        .group_by(*keys, columns.quantity.is_(None))
+    )
+    read_day, nothing = day_reader(session), Money.zero(currency)
+    for day, region, service, usage_type, job, resource_id, hours in rows.all():
+        yield read_day(day), BillLine(
+            region=region, service=service, usage_type=usage_type, pricing="",
+            cost_category="", job=job, resource_id=resource_id, unit="",
+            billed=nothing, effective=nothing, list_cost=None,
+            quantity=_decimal(hours),
+        )  # fmt: skip
+
+
+def _plain(*columns: Any) -> list[Any]:  # noqa: ANN401 - expressions
+    """Leave cells as the driver has them: there are many, and types read each anew."""
+    return [type_coerce(one, NullType()) for one in columns]
+
+
+def _known_hours() -> Any:  # noqa: ANN401 - an expression
+    quantity = _CHARGE.c.quantity
+    hours = func.sum(cast(quantity, Numeric(38, 12, asdecimal=False)))
+    return case((func.count(quantity) == func.count(), hours))
+
+
+def _decimal(hours: Any) -> Decimal | None:  # noqa: ANN401 - a database's number
+    return None if hours is None else Decimal(f"{hours:.9f}")
 
 
 class _Sum:
@@ -209,40 +237,18 @@ class _Sum:
             self.quantity += Decimal(quantity)
 
 
-def _lines(rows: Iterable[_Row], currency: str) -> dict[date, list[BillLine]]:
-    """Return lines by day, those that are alike as one."""
-    alike: dict[date, dict[tuple[str, ...], _Sum]] = {}
-    found: dict[date, list[BillLine]] = {}
-    for day, is_unheld, keys, amounts in rows:
-        if is_unheld:  # Summed already; unknown and known amounts stay apart.
-            one = _Sum()
-            one.add(*amounts)
-            found.setdefault(day, []).append(_line(keys, one, currency, is_unheld=True))
-        else:
-            alike.setdefault(day, {}).setdefault(keys, _Sum()).add(*amounts)
-    for day, sums in alike.items():
-        found.setdefault(day, []).extend(
-            _line(keys, sums[keys], currency, is_unheld=False) for keys in sorted(sums)
-        )
-    return found
-
-
-def _line(
-    keys: tuple[str, ...], found: _Sum, currency: str, *, is_unheld: bool
-) -> BillLine:
-    region, service, usage_type, pricing, cost_category, job, resource_id, unit = keys
-    return BillLine(
-        region=region,
-        service=service,
-        usage_type=usage_type,
-        pricing=pricing,
-        cost_category=cost_category,
-        job=job,
-        resource_id=resource_id,
-        billed=Money(found.billed, currency),
-        effective=Money(found.effective, currency),
-        list_cost=None if found.listed is None else Money(found.listed, currency),
-        quantity=found.quantity,
-        unit=unit,
-        is_unheld=is_unheld,
-    )
+def _alike(rows: Iterable[_Row], currency: str) -> Iterator[tuple[date, BillLine]]:
+    """Yield lines, those that are alike as one."""
+    sums: dict[tuple[date, tuple[str, ...]], _Sum] = {}
+    for day, keys, amounts in rows:
+        sums.setdefault((day, keys), _Sum()).add(*amounts)
+    for (day, keys), one in sorted(sums.items(), key=lambda item: item[0]):
+        region, service, usage_type, pricing, category, job, resource_id, unit = keys
+        yield day, BillLine(
+            region=region, service=service, usage_type=usage_type, pricing=pricing,
+            cost_category=category, job=job, resource_id=resource_id, unit=unit,
+            billed=Money(one.billed, currency),
+            effective=Money(one.effective, currency),
+            list_cost=None if one.listed is None else Money(one.listed, currency),
+            quantity=one.quantity,
+        )  # fmt: skip
