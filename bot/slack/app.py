@@ -22,6 +22,7 @@ from bot.slack.work import Work
 from bot.views.alert_buttons import ALERT_ACTIONS
 from bot.views.asked import LEAKS, MORE, REFRESH, SHARE, WHY
 from bot.views.errors import busy
+from bot.views.my_day import HOME_ACTIONS
 from bot.views.untagged import CONFIRM, UNDO
 
 COMMAND = "/gpucost"
@@ -43,7 +44,7 @@ BOT_SCOPES = (
 )
 #: Buttons of answers, which carry the command that they ask.
 _ASKING = (SHARE, REFRESH, WHY, MORE, LEAKS, CONFIRM, UNDO)
-BOT_EVENTS = ("app_mention", "message.im")
+BOT_EVENTS = ("app_home_opened", "app_mention", "message.im")
 
 
 def build_app(
@@ -73,6 +74,7 @@ def build_app(
     _register_clicks(app, listeners, work=work)
     _register_answer_clicks(app, listeners, work=work)
     _register_alert_clicks(app, listeners, work=work)
+    _register_home(app, listeners, work=work)
     return app
 
 
@@ -138,6 +140,21 @@ def _register_alert_clicks(app: App, listeners: Listeners, *, work: Work) -> Non
         ack: Any, body: dict[str, Any], action: dict[str, Any]
     ) -> BoltResponse | None:
         if work.submit(lambda: listeners.on_alert_click(body, action)):
+            ack()
+            return None
+        return _accepted(False)  # noqa: FBT003 - named by the function
+
+
+def _register_home(app: App, listeners: Listeners, *, work: Work) -> None:
+    @app.event("app_home_opened")
+    def on_home(body: dict[str, Any]) -> BoltResponse:
+        return _accepted(work.submit(lambda: listeners.on_home(body)))
+
+    @app.action(re.compile(f"^(?:{'|'.join(HOME_ACTIONS)})$"))
+    def on_setting(
+        ack: Any, body: dict[str, Any], action: dict[str, Any]
+    ) -> BoltResponse | None:
+        if work.submit(lambda: listeners.on_setting(body, action)):
             ack()
             return None
         return _accepted(False)  # noqa: FBT003 - named by the function

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from bot.ports import Message, OutboxMessage
+from bot.ports import Json, Message, OutboxMessage
 from bot.slack.grammar import Question
 from policies.core.approvals import RequestEvent, Verdict
 
@@ -120,6 +120,10 @@ def _not_seen(_kind: str, _key: str) -> bool:
     return False
 
 
+def _no_setting(_asker: Asker, _name: str, _value: str) -> None:
+    return
+
+
 def _no_press(_click: object) -> tuple[Message, ...]:
     return ()
 
@@ -134,11 +138,13 @@ class Handlers:
             ``estimate``, ``request``, ``approvals``, ``digest``, ``idle``,
             ``coverage``, ``checkpoints``, ``untagged``, ``why``, ``me``, ``budget``,
             ``pause``, ``resume``); a
-            verb without an answer is said to be not available. ``help`` and the menu
-            are the listeners' own.
+            verb without an answer is said to be not available. ``help``, and a menu
+            that nobody answers, are the listeners' own.
         click: Casts a vote; authority comes from the database and the directory.
         enqueue: Stores an effect in the outbox; False when its key is known.
         alert: Does what a button under an alert says (an ``AlertClick``).
+        home: Returns somebody's home tab; None: there is none.
+        setting: Keeps a choice on the home tab: its name and value.
         zone: The time zone of somebody by Slack id; UTC when it is not known.
         refused: Puts a refusal on record.
         seen: Records a delivery by kind and key; True when it was seen before.
@@ -152,5 +158,7 @@ class Handlers:
     failed: Callable[[str, Exception], str]
     zone: Callable[[str], tzinfo] = _utc
     alert: Callable[[Any], tuple[Message, ...]] = _no_press
+    home: Callable[[Asker], Json] | None = None
+    setting: Callable[[Asker, str, str], None] = _no_setting
     answers: Mapping[str, Answer] = field(default_factory=dict)
     seen: Callable[[str, str], bool] = _not_seen

@@ -16,6 +16,7 @@ from bot.ports import Message, OutboxMessage, SlackFailedError
 from bot.slack.alert_clicks import read_alert_click
 from bot.slack.answering import Reply, payload_of
 from bot.slack.asked_again import NOT_MINE, AskedAgain
+from bot.slack.client import call
 from bot.slack.grammar import CHANGING, BadQuestion, Question, read_question
 from bot.slack.handlers import Ask, Asker, Handlers, Home, Refused
 from bot.slack.origin import Body, click_asker, command_asker, event_asker, is_home
@@ -88,6 +89,35 @@ class Listeners:
         asker = click_asker(body)
         reply = self._reply(body, asker)
         self._carry(reply, lambda: self._click(body, action, asker))
+
+    def on_home(self, body: Body) -> None:
+        """Publish somebody's home tab when they open it."""
+        event = body.get("event") or {}
+        if event.get("tab", "home") == "home":
+            self._publish(event_asker(body))
+
+    def on_setting(self, body: Body, action: Body) -> None:
+        """Keep a choice on the home tab, and draw it again."""
+        asker = click_asker(body)
+        if not is_home(asker, self.home):
+            self._refuse(asker, "other_organisation")
+            return
+        try:
+            chosen = (action.get("selected_option") or action).get("value")
+            name = str(action.get("action_id") or "")
+            self.handlers.setting(asker, name, str(chosen or ""))
+        except Exception as error:  # noqa: BLE001 - the tab shows what holds
+            self.handlers.failed("slack_setting_failed", error)
+        self._publish(asker)
+
+    def _publish(self, asker: Asker) -> None:
+        if self.handlers.home is None or not is_home(asker, self.home):
+            return
+        try:
+            view = self.handlers.home(asker)
+            call(self.client.views_publish, user_id=asker.user_id, view=view)
+        except Exception as error:  # noqa: BLE001 - an old tab stays
+            self.handlers.failed("slack_home_failed", error)
 
     def on_alert_click(self, body: Body, action: Body) -> None:
         """Hand a press under an alert to the application."""
@@ -184,10 +214,10 @@ class Listeners:
 
     def _ask(self, ask: Ask) -> tuple[Message, ...]:
         verb = ask.question.verb
-        own = {"menu": menu, "help": help_message}.get(verb)
-        if own is not None:
-            return (own(self.command),)
         answer = self.handlers.answers.get(verb)
+        own = {"menu": menu, "help": help_message}.get(verb)
+        if answer is None and own is not None:
+            return (own(self.command),)
         if answer is None:
             return (not_available(verb),)
         # A signed request is accepted again for five minutes: never do it twice.

@@ -37,6 +37,7 @@ from bot.wiring.alert_desk import AlertDesk
 from bot.wiring.application import Application
 from bot.wiring.slack_clicks import pressed
 from bot.wiring.slack_explain import ExplainAnswers
+from bot.wiring.slack_home import HomeDesk
 from bot.wiring.slack_outlook import OutlookAnswers
 from bot.wiring.slack_places import Places
 from bot.wiring.slack_runs import RunAnswers
@@ -58,7 +59,9 @@ class SlackAnswers:
 
     def handlers(self) -> Handlers:
         """Return what the listeners call."""
+        mine = HomeDesk(self.application, self.directory)
         answers: Mapping[str, Answer] = {
+            "menu": mine.menu,
             "cost": self.cost,
             "top": self.cost,
             "team": self.cost,
@@ -81,6 +84,8 @@ class SlackAnswers:
             now=self.application.now,
             click=self.click,
             alert=AlertDesk(self.application, self.directory).press,
+            home=mine.home,
+            setting=mine.change,
             enqueue=self.enqueue,
             refused=self.refused,
             failed=self.failed,

@@ -17,7 +17,7 @@ DATA = Path(__file__).parent / "data"
 
 #: Bot scopes of each method (https://docs.slack.dev/reference/methods), for the kinds
 #: of conversation that are used: channels, private channels, direct messages.
-SCOPES_OF_METHOD = {
+SCOPES_OF_METHOD: dict[str, set[str]] = {
     "auth_test": set(),
     "chat_postEphemeral": {"chat:write"},
     "chat_postMessage": {"chat:write"},
@@ -32,8 +32,13 @@ SCOPES_OF_METHOD = {
     "users_info": {"users:read", "users:read.email"},
     "users_list": {"users:read"},
     "users_lookupByEmail": {"users:read.email"},
+    "views_publish": set(),
 }
-SCOPES_OF_EVENT = {"app_mention": {"app_mentions:read"}, "message.im": {"im:history"}}
+SCOPES_OF_EVENT: dict[str, set[str]] = {
+    "app_home_opened": set(),
+    "app_mention": {"app_mentions:read"},
+    "message.im": {"im:history"},
+}
 FAMILIES = (
     "auth",
     "chat",
@@ -42,6 +47,7 @@ FAMILIES = (
     "reactions",
     "usergroups",
     "users",
+    "views",
 )
 
 
