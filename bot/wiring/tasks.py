@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from threading import Event, Lock
@@ -23,10 +23,10 @@ from bot.use_cases.ingest import tell_stale
 from bot.use_cases.policies import Routing, run_policies
 from bot.use_cases.policy_changes import tell_changes
 from bot.use_cases.runner import Task, TaskStoppedError
+from bot.use_cases.wishes import quiet_now
 from bot.views.digest import digest
 from bot.wiring.application import Application
 from bot.wiring.desks import InvalidPoliciesError
-from bot.wiring.gates import LOOK_EVERY, Gates
 from bot.wiring.outlook import judge
 from bot.wiring.parts import own_prices, tag_keys
 from bot.wiring.scraped import progress_tasks
@@ -197,6 +197,7 @@ class Work:
     def routing(self, owners: set[str]) -> Routing:
         """Return where notices go; owners that Slack knows are mentioned."""
         config = self.application.settings.config
+        found = {tag: one for tag in owners if (one := self._owner(tag))}
         return Routing(
             alerts=config.slack.alerts,
             teams={
@@ -204,8 +205,18 @@ class Work:
                 for name, team in config.teams.items()
                 if team.channel
             },
-            owners={owner: found for owner in owners if (found := self._owner(owner))},
+            owners=found,
+            quiet=self._quiet(found.values()),
             can_stop=self.application.enforcing.can_act,
+        )
+
+    def _quiet(self, slack_ids: Iterable[str]) -> frozenset[str]:
+        """Return whom alerts do not mention now, by their own wish."""
+        zone = getattr(self.directory(), "zone", None)
+        if zone is None:
+            return frozenset()
+        return quiet_now(
+            self.application.store, slack_ids, zone, self.application.now()
         )
 
     def _owner(self, owner: str) -> str:
@@ -265,7 +276,6 @@ class Work:
 def tasks(application: Application, work: Work, children: Children) -> Sequence[Task]:
     """Return every scheduled task."""
     every = application.settings.config.schedule
-    gates = Gates(application, work.policies.current, work.directory, work.routing)
 
     def read(source: str, interval: timedelta) -> Task:
         return Task(
@@ -297,7 +307,6 @@ def tasks(application: Application, work: Work, children: Children) -> Sequence[
             lease_s=CHILD_LEASE_S,
             run=lambda _slot: children.run("anomalies", "anomalies"),
         ),
-        Task(name="launches", schedule=Every(LOOK_EVERY), run=gates.look),
         Task(name="approvals-expire", schedule=Every(EXPIRY_EVERY), run=work.expire),
         *progress_tasks(application),
         subscription_task(application, lambda owners: work.routing(owners).owners),
