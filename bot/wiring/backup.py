@@ -63,6 +63,16 @@ class BackupFailedError(GpucostError):
         super().__init__(f"cannot write {str(path)!r}: {error.strerror}")
 
 
+class NothingToBackUpError(GpucostError):
+    """The database holds nothing of gpucost's."""
+
+    code = "nothing_to_back_up"
+    hint = "is GPUCOST_CONFIG or GPUCOST_DATABASE_URL the one of `gpucost serve`?"
+
+    def __init__(self) -> None:
+        super().__init__("the database is empty: there is nothing to back up")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restored:
     """What a restore did.
@@ -103,8 +113,10 @@ def backup_to(config: str, out: Path) -> Mapping[str, object]:
         SchemaError: The PostgreSQL database is not of this release.
     """
     settings = load_settings(config)
-    now = rules_clock(settings)()
+    now = rules_clock(settings)().replace(microsecond=0)
     with _opened(settings) as database:
+        if current(database.engine) is None:
+            raise NothingToBackUpError
         if not database.is_sqlite:
             check(database.engine)
         _write_backup(database, out, now)
@@ -129,7 +141,7 @@ def restore_from(config: str, path: Path) -> Restored:
         DatabaseInUseError: As above (PostgreSQL).
     """
     settings = load_settings(config)
-    now = rules_clock(settings)()
+    now = rules_clock(settings)().replace(microsecond=0)
     check_file(path)
     _check_sum(path)
     folder = settings.config.data_dir

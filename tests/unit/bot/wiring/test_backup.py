@@ -334,3 +334,14 @@ def test_who_dies_in_a_restore_leaves_the_old_content(site: Site, left: int) -> 
     assert site.total() == "300.00"
     with site.opened() as store, store.read() as unit:
         assert unit.control.paused() is None
+
+
+def test_an_empty_database_is_not_taken_for_a_backup(tmp_path: Path) -> None:
+    site = Site(tmp_path, {"GPUCOST_DATABASE_URL": f"sqlite:///{tmp_path / 'new.db'}"})
+    out = tmp_path / "backup.db"
+
+    refused = site.run("db", "backup", "--out", str(out), "--format", "json")
+
+    assert refused.code == 1
+    assert refused.json["error"]["code"] == "nothing_to_back_up"
+    assert not out.exists()
