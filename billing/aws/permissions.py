@@ -17,6 +17,7 @@ from billing.aws import (
     objects,
     organizations,
     prices,
+    progress_metrics,
     resources,
     session,
 )
@@ -29,6 +30,7 @@ PERMISSIONS_BY_ADAPTER: dict[str, tuple[str, ...]] = {
     "prices": prices.PERMISSIONS,
     "resources": resources.PERMISSIONS,
     "metrics": metrics.PERMISSIONS,
+    "progress_metrics": progress_metrics.PERMISSIONS,
     "commitments": commitments.PERMISSIONS,
     "anomalies": anomalies.PERMISSIONS,
     "objects": objects.PERMISSIONS,

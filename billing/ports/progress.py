@@ -53,3 +53,17 @@ class ProgressLedger(Protocol):
 
     def last_hour_of_use(self) -> datetime | None:
         """Return the newest hour that is known of any resource; None when none is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricQuestion:
+    """One counter of jobs that a metric service knows.
+
+    Attributes:
+        dimension: The dimension whose value names the job.
+    """
+
+    counter: Counter
+    namespace: str
+    metric: str
+    dimension: str

@@ -20,6 +20,7 @@ from billing.core.progress import Counter
 from bot.settings.athena import AthenaSection
 from bot.settings.attribution import AttributionSection
 from bot.settings.events import EventsSection
+from bot.settings.progress import ProgressSourcesSection
 from policies.core.quantities import parse_duration, parse_money
 
 EVERY_ACCOUNT = "all"
@@ -300,6 +301,7 @@ class Config(_Section):
     schedule: ScheduleSection = ScheduleSection()
     exports: tuple[ExportSection, ...] = ()
     prometheus: PrometheusSection = PrometheusSection()
+    progress: ProgressSourcesSection = ProgressSourcesSection()
     http: HttpSection = HttpSection()
     limits: LimitsSection = LimitsSection()
     prices: PricesSection = PricesSection()

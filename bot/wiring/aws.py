@@ -15,6 +15,7 @@ from billing.aws.metrics import CloudWatchMetricSource
 from billing.aws.objects import S3ObjectSource
 from billing.aws.organizations import Organisation, read_organisation
 from billing.aws.prices import AwsPriceSource
+from billing.aws.progress_metrics import CloudWatchProgress
 from billing.aws.resources import AwsFleetSource, AwsResources
 from billing.aws.session import AwsClients
 from billing.core.money import Money
@@ -100,6 +101,13 @@ class AwsParts:
             Ec2FleetSource(self.clients, scopes, job_tag_keys=keys),
             AwsResources(self.clients, scopes, job_tag_keys=keys),
         )
+
+    def progress(self) -> CloudWatchProgress:
+        """Return counters of jobs that are metrics."""
+        scopes = [
+            (account, region) for account in self.accounts for region in self.regions
+        ]
+        return CloudWatchProgress(self.clients, scopes)
 
     def prices(self) -> AwsPriceSource:
         """Return published prices."""

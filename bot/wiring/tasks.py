@@ -26,7 +26,10 @@ from bot.use_cases.runner import Task, TaskStoppedError
 from bot.use_cases.wishes import quiet_now
 from bot.views.digest import digest
 from bot.wiring.application import Application
+from bot.wiring.approval_tasks import approval_tasks
 from bot.wiring.desks import InvalidPoliciesError
+from bot.wiring.gates import LOOK_EVERY, Gates
+from bot.wiring.metric_progress import metric_progress_tasks
 from bot.wiring.outlook import judge
 from bot.wiring.parts import own_prices, tag_keys
 from bot.wiring.scraped import progress_tasks
@@ -276,6 +279,7 @@ class Work:
 def tasks(application: Application, work: Work, children: Children) -> Sequence[Task]:
     """Return every scheduled task."""
     every = application.settings.config.schedule
+    gates = Gates(application, work.policies.current, work.directory, work.routing)
 
     def read(source: str, interval: timedelta) -> Task:
         return Task(
@@ -307,8 +311,11 @@ def tasks(application: Application, work: Work, children: Children) -> Sequence[
             lease_s=CHILD_LEASE_S,
             run=lambda _slot: children.run("anomalies", "anomalies"),
         ),
+        Task(name="launches", schedule=Every(LOOK_EVERY), run=gates.look),
         Task(name="approvals-expire", schedule=Every(EXPIRY_EVERY), run=work.expire),
+        *approval_tasks(application),
         *progress_tasks(application),
+        *metric_progress_tasks(application),
         subscription_task(application, lambda owners: work.routing(owners).owners),
         *(
             _digest_task(work, section)

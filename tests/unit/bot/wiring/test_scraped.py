@@ -9,18 +9,21 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from pydantic import ValidationError
 
-from billing.core.progress import Counter
-from billing.ports import SourceUnavailableError
+from billing.core.progress import Counter, ProgressReport
+from billing.ports import RequestBudgetError, SourceUnavailableError
 from billing.prometheus.client import Series
 from billing.prometheus.progress import ProgressQuestion, scraped_progress
 from bot.settings.sections import Config
+from bot.wiring.metric_progress import MetricProgress, metric_progress_tasks
 from bot.wiring.scraped import ScrapedProgress, progress_tasks
 from tests.builders import NOW, at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
+    from billing.core.fleet import ScopeFailure
+    from billing.ports.progress import MetricQuestion
     from bot.unit_of_work import SqlStore
 
 STEPS = ProgressQuestion(counter=Counter.STEPS, query="steps", job_label="job_id")
@@ -108,3 +111,39 @@ def test_a_query_without_anybody_to_ask_is_refused() -> None:
         Config.model_validate(
             {"prometheus": {"progress": CONFIG["prometheus"]["progress"]}}
         )
+
+
+METRICS = {
+    "progress": {
+        "cloudwatch": [
+            {"counter": "steps", "namespace": "Training", "metric": "gone"},
+            {"counter": "tokens", "namespace": "Training", "metric": "tokens"},
+        ]
+    }
+}
+
+
+class Published:
+    """A CloudWatch that knows one metric; reading another is over the budget."""
+
+    def read(
+        self, question: MetricQuestion, now: datetime
+    ) -> tuple[Mapping[str, ProgressReport], Sequence[ScopeFailure]]:
+        if question.metric != "tokens":
+            raise RequestBudgetError("metrics", "the day's budget is used up")
+        report = ProgressReport(counter=question.counter, at=now, value=2500)
+        return {"job-1": report}, ()
+
+
+def test_a_metric_over_the_budget_leaves_the_others_alone(store: SqlStore) -> None:
+    MetricProgress(_application(store, METRICS), Published()).read(NOW)
+
+    with store.read() as unit:
+        (one,) = unit.ledger.progress_reports("job-1")
+    assert (one.counter, one.value) == (Counter.TOKENS, 2500)
+
+
+def test_metrics_are_read_only_where_they_are_configured(store: SqlStore) -> None:
+    assert metric_progress_tasks(_application(store, {})) == []
+    (task,) = metric_progress_tasks(_application(store, METRICS))
+    assert task.name == "progress-metrics"
