@@ -23,6 +23,7 @@ from tests.bench import (
     fleet,
     ingest,
     memory,
+    policies,
     reconciliation,
     rollup_rows,
     startup,
@@ -38,6 +39,7 @@ PARTS: dict[str, Callable[[Path], list[Figure]]] = {
     "ingest": ingest.measure,
     "attribution": attribution.measure,
     "memory": memory.measure,
+    "policies": policies.measure,
     "exports": exports.measure,
     "reconciliation": reconciliation.measure,
 }
