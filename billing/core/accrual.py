@@ -10,30 +10,25 @@ each is the difference of two rounded running totals. Pure; knows no store.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from billing.core.attribution import TagKeys, job_spans, normalise_job, split_by_job
 from billing.core.charges import CostCategory
 from billing.core.claims import Claims
-from billing.core.exact_time import billed_share as _billed_share
-from billing.core.exact_time import cost_of as _cost
-from billing.core.exact_time import days_of as _days
-from billing.core.exact_time import micros as _micros
 from billing.core.fleet import Lifecycle
-from billing.core.holdings import WHOLE, Between, between, shares_of
-from billing.core.money import Money, Rate
+from billing.core.holdings import shares_of
+from billing.core.money import Money
 from billing.core.periods import Period, start_of
-from billing.core.price_series import price_series, rates_of
 from billing.core.priced import (
     bucket_of,
     category_of,
     missing_reason,
     product_text,
-    quantities,
 )
-from billing.core.prices import Price, PriceKey, Purchase
+from billing.core.prices import Purchase
+from billing.core.tally import Cell, Part, Prices, Tally
 from billing.core.usage import ResourceKind, TagSpan, UsageInterval
 
 MINIMUM = timedelta(seconds=60)
@@ -44,11 +39,6 @@ _HOUR = timedelta(hours=1) // _MICROSECOND
 _DAY = 24 * _HOUR
 _EPOCH_DAY = date(1970, 1, 1)
 _EPOCH = start_of(_EPOCH_DAY)
-
-Prices = Mapping[PriceKey, Sequence[Price]]
-#: A `CellKey` while sums are made: job, account, day number, kind of resource,
-#: region, shape, lifecycle, currency. Plain tuples hash several times faster.
-_Cell = tuple[str, str, int, ResourceKind, str, str, Lifecycle, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -149,10 +139,15 @@ def accrue(
         claims: Who may hold what beside job tags; None: those say it all.
     """
     holders = _Holders(tags, keys)
-    tally = _Tally(prices)
+    tally = Tally(prices)
     through = billed_through or {}
+    sinces: dict[str, datetime] = {}
     for interval in intervals:
-        since = max(through.get(interval.account, _EPOCH), period.start)
+        account = interval.account
+        since = sinces.get(account)
+        if since is None:
+            since = max(through.get(account, _EPOCH), period.start)
+            sinces[account] = since
         end = billed_end(interval, now)
         start, until = max(interval.started_at, since), min(end, period.end)
         if is_free(interval):
@@ -160,29 +155,29 @@ def accrue(
                 tally.free.add(interval.resource_id)
             continue
         if start < until:
-            _add(tally, interval, Period(start, until), holders, claims)
-        ran = end - interval.started_at
-        is_start = since <= interval.started_at < period.end
-        has_minimum = ran < MINIMUM and interval.kind is ResourceKind.INSTANCE
-        if has_minimum and is_start and interval.started_at <= now:
-            _book_minimum(tally, interval, holders, claims, ran=ran)
-    return tally.accrued()
+            _add(tally, interval, (start, until), holders, claims)
+        if end - interval.started_at < MINIMUM:
+            is_start = (
+                since <= interval.started_at < min(period.end, now + _MICROSECOND)
+            )
+            if is_start and interval.kind is ResourceKind.INSTANCE:
+                _book_minimum(tally, interval, holders, claims, end=end)
+    return _accrued(tally)
 
 
 def _add(
-    tally: _Tally,
+    tally: Tally,
     interval: UsageInterval,
-    period: Period,
+    part: Part,
     holders: _Holders,
     claims: Claims | None,
 ) -> None:
-    is_bound = bucket_of(interval.kind) != ""
-    if claims is not None and not is_bound and claims.concern(interval):
-        for key, part, held in shares_of(interval, period, claims):
-            tally.add(interval, key, part, held)
+    if claims is not None and claims.concern(interval) and not bucket_of(interval.kind):
+        for key, of_key, held in shares_of(interval, Period(*part), claims):
+            tally.add(interval, key, (of_key.start, of_key.end), held)
         return
-    for job, part in holders.of(interval, period):
-        tally.add(interval, job, part)
+    for job, of_job in holders.of(interval, part):
+        tally.add(interval, job, of_job)
 
 
 def is_free(interval: UsageInterval) -> bool:
@@ -205,7 +200,7 @@ class _Holders:
             self._spans.setdefault(span.resource_id, []).append(span)
         self._named: dict[str, list[TagSpan]] = {}
 
-    def of(self, interval: UsageInterval, part: Period) -> list[tuple[str, Period]]:
+    def of(self, interval: UsageInterval, part: Part) -> list[tuple[str, Part]]:
         """Split a part of an interval at every change of its job."""
         if bucket := bucket_of(interval.kind):
             return [(bucket, part)]
@@ -215,171 +210,72 @@ class _Holders:
             return [("", part)]
         if len(spans) == 1:  # One tag all the time: the usual case.
             span, end = spans[0], spans[0].valid_to
-            if span.valid_from <= part.start and (end is None or part.end <= end):
+            if span.valid_from <= part[0] and (end is None or part[1] <= end):
                 return [(normalise_job(span.value), part)]
         own = self._spans.get(resource, [])
         inherited = self._spans.get(parent, []) if parent else []
-        return split_by_job(part, own, self._keys, parent=inherited)
+        found = split_by_job(Period(*part), own, self._keys, parent=inherited)
+        return [(job, (one.start, one.end)) for job, one in found]
 
     def _names(self, resource: str) -> list[TagSpan]:
         """Return the tags of a resource that ever named a job."""
         found = self._named.get(resource)
         if found is None:
-            found = job_spans(self._spans.get(resource, ()), self._keys.job)
+            spans = self._spans.get(resource)
+            found = job_spans(spans, self._keys.job) if spans else []
             self._named[resource] = found
         return found
 
 
 def _book_minimum(
-    tally: _Tally,
+    tally: Tally,
     interval: UsageInterval,
     holders: _Holders,
     claims: Claims | None,
     *,
-    ran: timedelta,
+    end: datetime,
 ) -> None:
     """Book what a run shorter than the minimum lacks, once: where it started."""
     start = interval.started_at
-    first = Period(start, start + _MICROSECOND)
+    first, ran = (start, start + _MICROSECOND), end - start
     if claims is not None and claims.concern(interval):
-        key, _, _ = shares_of(interval, first, claims)[0]
-        tally.add_minimum(interval, key, ran)
+        key, _, _ = shares_of(interval, Period(*first), claims)[0]
+        tally.add_minimum(interval, key, ran, MINIMUM)
         return
     ((job, _),) = holders.of(interval, first)
-    tally.add_minimum(interval, job, ran)
+    tally.add_minimum(interval, job, ran, MINIMUM)
 
 
-class _Tally:
-    """Sums by cell while intervals are walked; amounts in integers only."""
-
-    def __init__(self, prices: Prices) -> None:
-        self._prices = prices
-        self._series: dict[int, tuple[PriceKey, list[tuple[int, Rate]]]] = {}
-        self._bounds: dict[datetime, int] = {}
-        self._splits: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
-        self._cells: dict[_Cell, list[int]] = {}
-        self._unknown: dict[tuple[str, PriceKey], set[str]] = {}
-        self.free: set[str] = set()
-
-    def add(
-        self, interval: UsageInterval, job: str, part: Period, held: Between = WHOLE
-    ) -> None:
-        """Add one part of an interval that belongs to one job, or a share of it."""
-        start, end = self._bound(part.start), self._bound(part.end)
-        began = _micros(interval.started_at)
-        share, whole = _billed_share(interval)
-        for number, (key, units) in enumerate(quantities(interval)):
-            for base, since, until, rate in self._rates(key, start, end):
-                if rate is None:
-                    self._miss(job, key, interval)
-                    continue
-                # Running totals begin where the price does, or the interval: never
-                # at a bound of the question, so that answers add up exactly.
-                origin = max(began, base)
-                nanos = rate.nanos * units * share
-                before = _cost(nanos, since - origin, whole)
-                for day, first, last in self._split(since, until):
-                    after = _cost(nanos, last - origin, whole)
-                    cell = _cell(interval, job, day, rate.currency)
-                    cost, ran = after - before, 0 if number else last - first
-                    if held is not WHOLE:
-                        cost, ran = between(cost, held), between(ran, held)
-                    self._book(cell, cost, ran)
-                    before = after
-
-    def add_minimum(self, interval: UsageInterval, job: str, ran: timedelta) -> None:
-        """Add what a run shorter than the minimum lacks, on the day of its start."""
-        instant = _micros(interval.started_at)
-        done, least = ran // _MICROSECOND, MINIMUM // _MICROSECOND
-        for key, units in quantities(interval):
-            ((_, _, _, rate),) = self._rates(key, instant, instant + 1)
-            if rate is None:
-                self._miss(job, key, interval)
-                continue
-            nanos = rate.nanos * units
-            cell = _cell(interval, job, instant // _DAY, rate.currency)
-            self._book(cell, _cost(nanos, least) - _cost(nanos, done), least - done)
-
-    def accrued(self) -> Accrued:
-        """Return the sums, sorted."""
-        cells = [
-            AccruedCell(
-                key=_key_of(cell),
-                amount=Money(nanos, cell[-1]),
-                running=running * _MICROSECOND,
-            )
-            for cell, (nanos, running) in self._cells.items()
-        ]
-        unknown = [
-            Unpriced(
-                job=job,
-                product=key.product,
-                region=key.region,
-                purchase=key.purchase,
-                reason=missing_reason(key),
-                resources=len(resources),
-            )
-            for (job, key), resources in self._unknown.items()
-        ]
-        return Accrued(
-            cells=tuple(sorted(cells, key=lambda cell: cell.key)),
-            unknown=tuple(sorted(unknown)),
-            free=tuple(sorted(self.free)),
+def _accrued(tally: Tally) -> Accrued:
+    """Return the sums, sorted."""
+    tally.close()
+    cells = [
+        AccruedCell(
+            key=_key_of(cell),
+            amount=Money(nanos, cell[-1]),
+            running=running * _MICROSECOND,
         )
-
-    def _book(self, key: _Cell, nanos: int, running: int) -> None:
-        sums = self._cells.get(key)
-        if sums is None:
-            sums = self._cells[key] = [0, 0]
-        sums[0] += nanos
-        sums[1] += running
-
-    def _split(self, start: int, end: int) -> list[tuple[int, int, int]]:
-        """Split a span by day; what runs all the time has it in common."""
-        found = self._splits.get((start, end))
-        if found is None:
-            found = self._splits[start, end] = _days(start, end)
-        return found
-
-    def _bound(self, instant: datetime) -> int:
-        """Return an instant that many parts have in common, in microseconds."""
-        found = self._bounds.get(instant)
-        if found is None:
-            found = self._bounds[instant] = _micros(instant)
-        return found
-
-    def _miss(self, job: str, key: PriceKey, interval: UsageInterval) -> None:
-        self._unknown.setdefault((job, key), set()).add(interval.resource_id)
-
-    def _rates(
-        self, key: PriceKey, start: int, end: int
-    ) -> Iterable[tuple[int, int, int, Rate | None]]:
-        """Return ``(since when the price holds, start, end, rate)``; None is unknown."""
-        # Equal keys are mostly one object; comparing their fields takes longer.
-        known = self._series.get(id(key))
-        if known is None:
-            known = key, price_series(self._prices.get(key, ()))
-            self._series[id(key)] = known  # Keeps the key, so its id stays its own.
-        series = known[1]
-        if len(series) == 1 and series[0][0] <= start:
-            return ((series[0][0], start, end, series[0][1]),)
-        return rates_of(series, start, end)
-
-
-def _cell(interval: UsageInterval, job: str, day: int, currency: str) -> _Cell:
-    return (
-        job,
-        interval.account,
-        day,
-        interval.kind,
-        interval.region,
-        interval.shape,
-        interval.lifecycle,
-        currency,
+        for cell, (nanos, running) in tally.cells.items()
+    ]
+    unknown = [
+        Unpriced(
+            job=job,
+            product=key.product,
+            region=key.region,
+            purchase=key.purchase,
+            reason=missing_reason(key),
+            resources=len(resources),
+        )
+        for (job, key), resources in tally.unknown.items()
+    ]
+    return Accrued(
+        cells=tuple(sorted(cells, key=lambda cell: cell.key)),
+        unknown=tuple(sorted(unknown)),
+        free=tuple(sorted(tally.free)),
     )
 
 
-def _key_of(cell: _Cell) -> CellKey:
+def _key_of(cell: Cell) -> CellKey:
     job, account, day, kind, region, shape, lifecycle, currency = cell
     return CellKey(
         job=job,

@@ -11,11 +11,11 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
-from billing.core.accrual import Prices
 from billing.core.money import USD, Money, Rate
 from billing.core.price_series import rate_at
 from billing.core.priced import missing_reason, quantities
 from billing.core.prices import PriceKey
+from billing.core.tally import Prices
 from billing.core.usage import UsageInterval
 
 DAY_AHEAD = timedelta(hours=24)

@@ -58,6 +58,7 @@ _CATEGORIES = {
     ResourceKind.FILE_SYSTEM: CostCategory.STORAGE,
     ResourceKind.NAT_GATEWAY: CostCategory.NETWORK,
 }
+_UNUSED = frozenset({ResourceKind.UNUSED_CAPACITY, ResourceKind.UNUSED_PLAN})
 SNAPSHOT = "ebs:snapshot"
 NAT_GATEWAY = "nat-gateway"
 MANAGED_SPOT = "managed-spot:"
@@ -196,7 +197,7 @@ def pricing_of_purchase(purchase: Purchase) -> PricingCategory:
 
 def bucket_of(kind: ResourceKind) -> str:
     """Return the key that a kind's cost has whatever its tags say; "" when tags decide."""
-    if kind in {ResourceKind.UNUSED_CAPACITY, ResourceKind.UNUSED_PLAN}:
+    if kind in _UNUSED:
         return f"{BUCKET_PREFIX}{Bucket.COMMITMENT_UNUSED}"
     return ""
 

@@ -17,6 +17,8 @@ from billing.core.fleet import Lifecycle
 class ResourceKind(StrEnum):
     """Kinds of resource that accrue cost by time."""
 
+    __hash__ = str.__hash__  # As its equals; an enumeration's own is ten times slower.
+
     INSTANCE = "instance"
     VOLUME = "volume"
     #: Incremental, so what one holds, and costs, only the bill tells.

@@ -36,7 +36,7 @@ from billing.ledger.attribution_hosts import hosts_named
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute, serialise, upsert
 from billing.ledger.due_days import mark_due
-from billing.ledger.hot import Hot
+from billing.ledger.existing import existing
 from billing.ledger.jobs import note_jobs
 from billing.ledger.tables import ChargeRow, DayControlRow, UsageIntervalRow
 from billing.ledger.tables_attribution import (
@@ -337,9 +337,8 @@ class SqlAttribution(ABC):
         if not intervals:
             return None
         rules = self._rules
-        is_placed, is_assigned = (
-            cell is not None for cell in _ANY_CLAIMS.rows(self._session)[0]
-        )
+        there = existing(self._session)
+        is_placed, is_assigned = there.placements, there.assignments
         tagged = {one.resource_id for one in tags if is_job_key(one.key, rules.keys)}
         untagged = [
             one for one in intervals if not {one.resource_id, one.parent_id} & tagged
@@ -369,17 +368,6 @@ class SqlAttribution(ABC):
         }
         keys = other_keys(self._rules)
         return [*tags_of(self._session, sorted(ids), keys)] if ids and keys else []
-
-
-_ANY_CLAIMS = Hot(
-    lambda _: select(
-        select(_PLACEMENT.c.placement_id).limit(1).scalar_subquery(),
-        select(_ASSIGNMENT.c.assignment_id)
-        .where(_ASSIGNMENT.c.ended_at.is_(None))
-        .limit(1)
-        .scalar_subquery(),
-    )
-)
 
 
 def _key(one: Placement) -> tuple[str, ...]:

@@ -123,7 +123,7 @@ def managed_of(session: Session, ids: Sequence[str]) -> frozenset[str]:
 _MANAGED = Hot(
     lambda dialect: (
         select(_PLACEMENT.c.resource_id)
-        .where(any_of(_PLACEMENT.c.resource_id, "ids", dialect))
+        .where(any_of(_PLACEMENT.c.resource_id, "ids", dialect, is_long=True))
         .distinct()
     )
 )

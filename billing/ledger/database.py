@@ -31,12 +31,15 @@ from sqlmodel import Session, SQLModel
 
 from billing.core.errors import GpucostError
 from billing.ledger.columns import table_of
+from billing.ledger.driver import command
+from billing.ledger.hot import KEPT
 
 #: How long a writer waits for another one before it gives up.
 BUSY_TIMEOUT_S = 5.0
 _SQLITE = "sqlite"
 _POSTGRES = "postgresql"
 _UNIT = "gpucost_unit"
+_BEGIN = "gpucost_begin"
 _READ = "read"
 _WRITE = "write"
 #: The write-ahead log is cut back to this size after a large import.
@@ -95,9 +98,12 @@ class Database:
             read: dict[str, Any] = {}
             write: dict[str, Any] = {}
         else:
+            # One journey begins the snapshot and says how long it waits for a lock, and
+            # how times are written: the driver would send each on its own.
+            begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
             read = {
-                "isolation_level": "REPEATABLE READ",
-                "postgresql_readonly": True,
+                "isolation_level": "AUTOCOMMIT",
+                _BEGIN: f"{begin}; {self._lock_timeout}; SET LOCAL TIME ZONE 'UTC'",
             }
             write = {"isolation_level": "READ COMMITTED"}
         self._read_engine = engine.execution_options(**{_UNIT: _READ}, **read)
@@ -113,6 +119,7 @@ class Database:
     def read(self) -> Iterator[Session]:
         """Open a read-only unit that sees one snapshot."""
         with self._unit(self._read_engine) as session:
+            session.info[KEPT] = {}
             yield session
 
     @contextmanager
@@ -124,6 +131,8 @@ class Database:
             DatabaseUnavailableError: The database cannot be reached or has no room.
         """
         with self._unit(self._write_engine) as session:
+            if not self.is_sqlite:
+                session.connection().exec_driver_sql(self._lock_timeout)
             yield session
             session.commit()
 
@@ -131,9 +140,7 @@ class Database:
     def _unit(self, engine: Engine) -> Iterator[Session]:
         try:
             with Session(engine, autoflush=False, expire_on_commit=False) as session:
-                connection = session.connection()  # A writer waits here, not midway.
-                if not self.is_sqlite:
-                    connection.exec_driver_sql(self._lock_timeout)
+                session.connection()  # A writer waits here, not midway.
                 yield session
         except OperationalError as error:
             raise named(str(error.orig)) from error
@@ -160,20 +167,28 @@ def open_database(url: str, *, busy_timeout_s: float = BUSY_TIMEOUT_S) -> Databa
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
     else:
-        engine = create_engine(
-            parsed,
-            hide_parameters=True,
-            pool_pre_ping=True,  # A restarted server costs a ping, not an error.
-            connect_args={
-                "connect_timeout": 5,
-                "keepalives_idle": 15,
-                "keepalives_interval": 5,
-                "keepalives_count": 3,
-                "application_name": "gpucost",
-                "prepare_threshold": None,  # Poolers lose prepared statements.
-            },
-        )
+        engine = _postgres(parsed)
     return Database(engine, busy_timeout_s=busy_timeout_s)
+
+
+def _postgres(url: URL) -> Engine:
+    """Return an engine of a PostgreSQL server, or of a pooler before one."""
+    engine = create_engine(
+        url,
+        hide_parameters=True,
+        pool_pre_ping=True,  # A restarted server costs a ping, not an error.
+        connect_args={
+            "connect_timeout": 5,
+            "keepalives_idle": 15,
+            "keepalives_interval": 5,
+            "keepalives_count": 3,
+            "application_name": "gpucost",
+            # Poolers lose prepared statements, and ours are planned anew either way.
+            "prepare_threshold": None,
+        },
+    )
+    event.listen(engine, "begin", _begin_postgres)
+    return engine
 
 
 def for_reading(engine: Engine) -> Engine:
@@ -246,6 +261,13 @@ def _begin_sqlite(connection: Connection) -> None:
     is_read = unit == _READ
     connection.exec_driver_sql(f"PRAGMA query_only = {int(is_read)}")
     connection.exec_driver_sql("BEGIN" if is_read else "BEGIN IMMEDIATE")
+
+
+def _begin_postgres(connection: Connection) -> None:
+    """Begin a unit that only reads; the driver begins others at their first word."""
+    begin = connection.get_execution_options().get(_BEGIN)
+    if begin:
+        command(connection, begin)
 
 
 def insert_or_nothing(session: Session, row: type[SQLModel]) -> Any:  # noqa: ANN401

@@ -69,7 +69,7 @@ class SqlFreshness:
                 reason=reason,
                 first_as_of=None if first is None else instant(first),
             )
-            for source, account, as_of, reason, first in _ALL.rows(self._session)
+            for source, account, as_of, reason, first in FRESHNESS.rows(self._session)
         ]
 
     def watched_since(self) -> Mapping[str, datetime]:
@@ -86,14 +86,15 @@ class SqlFreshness:
         note_freshness(self._session, source, account, as_of=as_of, reason=reason)
 
 
-_ALL = Hot(
+FRESHNESS = Hot(
     lambda _: select(
         _FRESHNESS.c.source,
         _FRESHNESS.c.account,
         _FRESHNESS.c.as_of,
         _FRESHNESS.c.last_error,
         _FRESHNESS.c.first_as_of,
-    ).order_by(_FRESHNESS.c.source, _FRESHNESS.c.account)
+    ).order_by(_FRESHNESS.c.source, _FRESHNESS.c.account),
+    is_kept=True,
 )
 _WATCHED = Hot(
     lambda _: select(_FRESHNESS.c.account, _FRESHNESS.c.first_as_of).where(

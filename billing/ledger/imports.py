@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 
-from sqlalchemy import bindparam, delete, func, insert, or_, select, update
+from sqlalchemy import delete, func, insert, or_, select, update
 from sqlmodel import Session
 
 from billing.core.charges import Charge, DayControl, Source
@@ -20,8 +20,8 @@ from billing.core.money import USD, MixedCurrencyError, Money
 from billing.ledger.bulk import CHARGE_COLUMNS, charge_rows, insert_rows
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute, insert_or_nothing, serialise
+from billing.ledger.existing import CURRENCY, existing
 from billing.ledger.freshness import note_freshness
-from billing.ledger.hot import Hot
 from billing.ledger.precedence import without_held_days
 from billing.ledger.swap import Swap
 from billing.ledger.tables import (
@@ -39,7 +39,6 @@ _PROPERTY = table_of(LedgerProperty)
 
 #: Staged rows of an import that began longer ago are leftovers of a dead one.
 STAGING_MAX_AGE = timedelta(hours=6)
-CURRENCY = "currency"
 _RUNNING = "running"
 _SUPERSEDED = "superseded"
 
@@ -80,8 +79,7 @@ class SqlImports:
         Once stored it never changes, so a unit of work asks for it once.
         """
         if self._known_currency is None:
-            rows = _PROPERTY_OF.rows(self._session, name=CURRENCY)
-            self._known_currency = rows[0][0] if rows else None
+            self._known_currency = existing(self._session).currency
         return self._known_currency
 
     def stored_days(
@@ -329,10 +327,3 @@ class SqlImports:
             as_of=now if is_good else None,
             reason="" if is_good else report.message or report.state,
         )
-
-
-_PROPERTY_OF = Hot(
-    lambda _: select(_PROPERTY.c.value).where(
-        _PROPERTY.c.name == bindparam("name", required=True)
-    )
-)

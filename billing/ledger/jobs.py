@@ -121,7 +121,7 @@ def _or_kept(name: str) -> object:
 
 def job_record(session: Session, job: str) -> JobRecord | None:
     """Return what is known of a job; None when nothing ever named it."""
-    rows = _RECORD.rows(session, job=normalise_job(job))
+    rows = RECORD.rows(session, job=normalise_job(job))
     return _record(rows[0], instants(session)) if rows else None
 
 
@@ -156,8 +156,9 @@ def _records() -> Select[Any]:
 
 
 _RECORDS = Hot(lambda _: _records())
-_RECORD = Hot(
+RECORD = Hot(
     lambda _: _records().where(
         table_of(JobRow).c.job == bindparam("job", required=True)
-    )
+    ),
+    is_kept=True,
 )

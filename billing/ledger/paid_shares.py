@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sqlalchemy import delete, literal_column, select
+from sqlalchemy import delete, select
 from sqlmodel import Session
 
 from billing.core.money import Money
 from billing.core.paid_shares import PaidShare
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute
+from billing.ledger.existing import existing
 from billing.ledger.hot import Hot, days
 from billing.ledger.tables_resources import PaidShareRow
 
 _SHARE = table_of(PaidShareRow)
-_ANY = Hot(lambda _: select(_SHARE.c.account).limit(literal_column("1")))
 #: Every answer with running time asks: one row for each account and family.
 _ALL = Hot(
     lambda _: select(*(_SHARE.c[name] for name in PaidShareRow.model_fields)).order_by(
@@ -31,7 +31,9 @@ class SqlPaidShares:
 
     def paid_shares(self) -> Sequence[PaidShare]:
         """Return every share, by account and family."""
-        if not _ANY.rows(self._session):  # Every answer asks, and many have none.
+        if not existing(
+            self._session
+        ).paid_shares:  # Every answer asks, and many have none.
             return []
         day = days(self._session)
         return [

@@ -16,7 +16,7 @@ from billing.core.prices import Price, PriceKey, Purchase
 from billing.ledger.columns import table_of
 from billing.ledger.database import insert_or_nothing
 from billing.ledger.freshness import note_freshness
-from billing.ledger.hot import Hot, instants
+from billing.ledger.hot import Hot, instants, read_ahead
 from billing.ledger.tables import PriceRow
 
 _PRICE = table_of(PriceRow)
@@ -56,8 +56,9 @@ class SqlPrices:
         """Return the newest price of each of a few keys, without what was before."""
         instant = instants(self._session)
         latest: dict[PriceKey, Price] = {}
-        for key in keys:
-            cells = dict(zip(_KEY, _cells(key), strict=True))
+        wanted = [(key, dict(zip(_KEY, _cells(key), strict=True))) for key in keys]
+        read_ahead(self._session, *((_NEWEST, cells) for _, cells in wanted))
+        for key, cells in wanted:
             for nanos, currency, source, as_of, since in _NEWEST.rows(
                 self._session, **cells
             ):
@@ -158,5 +159,6 @@ _NEWEST = Hot(
         )
         .order_by(_PRICE.c.as_of.desc(), _PRICE.c.price_id.desc())
         .limit(literal_column("1"))
-    )
+    ),
+    is_kept=True,
 )

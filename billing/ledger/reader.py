@@ -33,9 +33,11 @@ from billing.core.money import USD
 from billing.core.periods import utc
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute, upsert
-from billing.ledger.freshness import SqlFreshness
-from billing.ledger.hot import Hot, Rows, days, instants
-from billing.ledger.jobs import job_record, job_records
+from billing.ledger.driver import Rows
+from billing.ledger.existing import EXISTING
+from billing.ledger.freshness import FRESHNESS, SqlFreshness
+from billing.ledger.hot import Hot, days, instants, read_ahead
+from billing.ledger.jobs import RECORD, job_record, job_records
 from billing.ledger.tables import (
     AccountStateRow,
     ChargeRow,
@@ -84,6 +86,7 @@ class SqlReader(SqlFreshness, ABC):
 
     def billed_through(self) -> Mapping[str, datetime]:
         """Return, per account, the end of the last day that is complete."""
+        self._read_ahead()
         instant = instants(self._session)
         return {account: instant(end) for account, end in _THROUGH.rows(self._session)}
 
@@ -162,7 +165,13 @@ class SqlReader(SqlFreshness, ABC):
 
     def job_record(self, job: str) -> JobRecord | None:
         """Return what is known of a job; None when neither bill nor fleet named it."""
+        self._read_ahead((RECORD, {"job": normalise_job(job)}))
         return job_record(self._session, job)
+
+    def _read_ahead(self, *others: tuple[Hot, dict[str, Any]]) -> None:
+        """Read what every answer asks first."""
+        first = (_THROUGH, FRESHNESS, EXISTING)
+        read_ahead(self._session, *others, *((one, {}) for one in first))
 
     def job_names(self) -> Sequence[str]:
         """Return every known job id, sorted."""
@@ -372,5 +381,6 @@ def _grouped(
 _THROUGH = Hot(
     lambda _: select(_ACCOUNT.c.account, _ACCOUNT.c.billed_through).order_by(
         _ACCOUNT.c.account
-    )
+    ),
+    is_kept=True,
 )

@@ -21,7 +21,7 @@ from billing.core.charges import (
 from billing.core.money import USD, Money
 from billing.core.reconciliation import BilledLine
 from billing.ledger.columns import table_of
-from billing.ledger.imports import CURRENCY
+from billing.ledger.existing import CURRENCY
 from billing.ledger.tables import ChargeRow, LedgerProperty
 from billing.ledger.tables_attribution import TransferRow
 

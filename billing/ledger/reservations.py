@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import func, literal_column, select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import Session
 
@@ -14,6 +14,7 @@ from billing.core.money import USD, Money
 from billing.core.resources import Reservation, ReservationKind
 from billing.ledger.columns import table_of
 from billing.ledger.database import execute
+from billing.ledger.existing import existing
 from billing.ledger.hot import Hot, instants
 from billing.ledger.tables_resources import ReservationRow
 
@@ -29,7 +30,6 @@ _ALL = Hot(
 _KEPT = ("fee", "bought_at")
 #: A fee that AWS itself named with the reservation.
 AWS = "AWS"
-_ANY = Hot(lambda _: select(_RESERVATION.c.reservation_id).limit(literal_column("1")))
 
 
 def store_reservations(
@@ -65,7 +65,9 @@ class SqlReservations:
 
     def reservations(self) -> Sequence[Reservation]:
         """Return every reservation ever seen, by id."""
-        if not _ANY.rows(self._session):  # Every answer asks, and most have none.
+        if not existing(
+            self._session
+        ).reservations:  # Every answer asks, and most have none.
             return []
         instant = instants(self._session)
         rows = _ALL.rows(self._session)

@@ -42,6 +42,9 @@ _new = object.__new__
 #: What puts each cell of a row into its place in an interval.
 _FILL = tuple(getattr(UsageInterval, name).__set__ for name in INTERVAL_COLUMNS)
 assert {field.name for field in fields(UsageInterval)} == set(INTERVAL_COLUMNS)
+_TAG_NAMES = ("resource_id", "key", "value", "valid_from", "valid_to")
+_FILL_TAG = tuple(getattr(TagSpan, name).__set__ for name in _TAG_NAMES)
+assert {field.name for field in fields(TagSpan)} == set(_TAG_NAMES)
 #: Looking a text up is several times faster than calling its enumeration.
 _KINDS = {one.value: one for one in ResourceKind}
 _LIFECYCLES = {one.value: one for one in Lifecycle}
@@ -127,16 +130,15 @@ def tags_of(
         ]
         rows = _TAGS_OF_KEYS.rows(session, ids=ids, keys=folded)
     instant = instants(session)
-    return [
-        TagSpan(
-            resource_id=resource_id,
-            key=key,
-            value=value,
-            valid_from=instant(since),
-            valid_to=None if until is None else instant(until),
-        )
-        for resource_id, key, value, since, until in rows
-    ]
+    found = []
+    for resource_id, key, value, since, until in rows:
+        one = _new(TagSpan)
+        end = None if until is None else instant(until)
+        cells = (resource_id, key, value, instant(since), end)
+        for fill, cell in zip(_FILL_TAG, cells, strict=True):
+            fill(one, cell)
+        found.append(one)
+    return found
 
 
 def _of_job(dialect: str) -> Any:  # noqa: ANN401 - a union of selects
@@ -202,13 +204,9 @@ def _within(_: str) -> Any:  # noqa: ANN401 - a union of selects
 
 def _tags(dialect: str, *, with_keys: bool) -> Any:  # noqa: ANN401 - a select
     columns = _TAG.c
-    query = select(
-        columns.resource_id,
-        columns.key,
-        columns.value,
-        columns.valid_from,
-        columns.valid_to,
-    ).where(any_of(columns.resource_id, "ids", dialect))
+    query = select(*(columns[name] for name in _TAG_NAMES)).where(
+        any_of(columns.resource_id, "ids", dialect, is_long=True)
+    )
     if with_keys:
         query = query.where(any_of(columns.folded_key, "keys", dialect))
     return query.order_by(columns.resource_id, columns.key, columns.valid_from)
