@@ -35,6 +35,7 @@ class WhenDown(StrEnum):
 
     CLOSED = "closed"
     OPEN = "open"
+    OVER_LIMIT = "over-limit"
 
 
 ReasonOption = Annotated[str, typer.Option(help="Why; shown to the approvers.")]
@@ -50,7 +51,9 @@ TimeoutOption = Annotated[
 ]
 WhenDownOption = Annotated[
     WhenDown,
-    typer.Option(help="Without gpucost's database: start nothing, or unchecked."),
+    typer.Option(
+        help="Without gpucost's database: start nothing, all, or what no policy limits."
+    ),
 ]
 
 
@@ -114,7 +117,13 @@ def run(
 def _started(config: str, settings: Settings, wish: Wish, when_down: WhenDown) -> int:
     """Start a command as approved, or as configured while that cannot be known."""
     from bot.wiring.application import open_application
-    from bot.wiring.launcher import DOWN, Launcher, NotStartedError, run_unrecorded
+    from bot.wiring.launcher import (
+        DOWN,
+        Launcher,
+        NotStartedError,
+        run_under_limit,
+        run_unrecorded,
+    )
 
     def attempt() -> int:
         with open_application(config) as application:
@@ -127,6 +136,8 @@ def _started(config: str, settings: Settings, wish: Wish, when_down: WhenDown) -
             advice = "nothing can be checked; --when-down open starts it unchecked"
             raise NotStartedError(f"{error}: {advice}") from error
         _say(f"{error}")
+        if when_down is WhenDown.OVER_LIMIT:
+            return run_under_limit(settings, wish, _say)
         return run_unrecorded(settings, wish, _say)
 
 

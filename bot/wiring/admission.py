@@ -17,6 +17,7 @@ from bot.api.dstack import DstackAsked
 from bot.api.skypilot import SkyAnswer, SkyRequest, launch_of
 from bot.migrations import SchemaError
 from bot.ports import SlackFailedError
+from bot.settings import Settings
 from bot.use_cases.admission import Assumed, Judge, Launch, Need, admit
 from bot.use_cases.estimate import BadPlanError, estimate_run
 from bot.use_cases.grants import Coverage
@@ -146,19 +147,22 @@ class _Unrecorded(Judge):
 
     def need(self, plan: EstimateRequest) -> Need | None:
         """Return the policy that wants approval of a plan on its own."""
-        high = self._high(plan)
-        job = planned_job(
-            job=plan.job, team="", owner="", environment="",
-            instance_type=plan.instance_type, count=plan.count,
-            gpus=gpu_count(plan.instance_type), high=high,
-        )  # fmt: skip
-        rule = rule_for(self.policies(), job, high, Money.zero())
-        return Need(policy=rule.policy, high=high) if rule else None
+        return need_without_record(self.application.settings, self.policies(), plan)
 
-    def _high(self, plan: EstimateRequest) -> Money | None:
-        own = own_prices(self.application.settings)
-        prices = PriceBook(_Snapshot(), own)  # type: ignore[arg-type] # only this is asked
-        try:
-            return estimate_run(plan, prices).high
-        except (BadPlanError, NoPriceError):
-            return None
+
+def need_without_record(
+    settings: Settings, policies: Sequence[Policy], plan: EstimateRequest
+) -> Need | None:
+    """Return the policy that wants approval of a plan on its own, at shipped prices."""
+    prices = PriceBook(_Snapshot(), own_prices(settings))  # type: ignore[arg-type] # only this is asked
+    try:
+        high: Money | None = estimate_run(plan, prices).high
+    except (BadPlanError, NoPriceError):
+        high = None
+    job = planned_job(
+        job=plan.job, team="", owner="", environment="",
+        instance_type=plan.instance_type, count=plan.count,
+        gpus=gpu_count(plan.instance_type), high=high,
+    )  # fmt: skip
+    rule = rule_for(policies, job, high, Money.zero())
+    return Need(policy=rule.policy, high=high) if rule else None

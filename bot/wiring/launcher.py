@@ -22,6 +22,7 @@ from bot.use_cases.grants import BEAT, LEASE, Coverage
 from bot.wiring.child import Child
 from bot.wiring.desk import ApprovalDesk
 from bot.wiring.grants import GrantDesk, check_clock, contradiction
+from bot.wiring.parts import policy_paths
 from bot.wiring.people import caller_email
 from policies.core.approvals import ApprovalRequest, RequestState
 
@@ -202,6 +203,27 @@ class Launcher:
 
 
 # ---------------------------------------------------------------------- when it is down
+
+
+def run_under_limit(settings: Settings, wish: Wish, say: Say) -> int:
+    """Start a command that nobody can count, unless a policy would ask about it.
+
+    Raises:
+        NotStartedError: One would, its token contradicts it, or it cannot be executed.
+    """
+    from bot.wiring.admission import need_without_record  # noqa: PLC0415 - loads HTTP
+    from policies.load import load_policies  # noqa: PLC0415 - loads CEL and YAML
+
+    paths = policy_paths(settings, None)
+    policies, errors = load_policies(paths) if paths else ((), ())
+    if errors:
+        raise NotStartedError("the policies cannot be read, so no limit is known")
+    need = need_without_record(settings, policies, wish.plan)
+    if need is not None and not wish.grant:
+        cost = need.high or "nobody knows what"
+        told = f"it may cost {cost}, and {need.policy} wants that approved"
+        raise NotStartedError(f"{told}; nothing can be checked now")
+    return run_unrecorded(settings, wish, say)
 
 
 def run_unrecorded(settings: Settings, wish: Wish, say: Say) -> int:

@@ -298,6 +298,21 @@ def test_without_its_database_a_run_starts_where_that_was_chosen(
     assert "8 instances are more than the 2 approved" in _last(other)
 
 
+def test_without_its_database_only_what_no_policy_limits_starts_where_chosen(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPUCOST_DATABASE_URL", "postgresql+psycopg://x@127.0.0.1:9/x")
+
+    small = shell.runs(*SMALL, "--when-down", "over-limit")
+    started = shell.grant
+    large = shell.runs(*LARGE, "--when-down", "over-limit")
+
+    assert (small.code, started) == (0, "")
+    assert "started without a check and without a record" in _last(small)
+    assert (large.code, shell.grant) == (3, None)
+    assert "approve-large-runs wants that approved" in _last(large)
+
+
 @pytest.mark.parametrize(("busy", "code"), [(0, 7), (5, 7), (6, None)])
 def test_a_busy_database_is_asked_again_for_a_while(
     busy: int, code: int | None
