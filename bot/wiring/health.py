@@ -10,6 +10,7 @@ from billing.core.errors import GpucostError
 from billing.core.periods import day_of
 from bot.use_cases.freshness import stale_sources
 from bot.wiring.application import Application
+from bot.wiring.gauges import add_cost, add_work
 
 
 def readiness(
@@ -70,6 +71,8 @@ def metrics_text(application: Application) -> bytes:
         for state, rows in unit.outbox.depth().items():
             depth.labels(state).set(rows)
         paused.set(unit.control.paused() is not None)
+        add_cost(registry, unit, now)
+        add_work(registry, application, unit)
     count, cost = application.store.meter.spent(day_of(now))
     requests.set(count)
     spent.set(float(cost.text()))

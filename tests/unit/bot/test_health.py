@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -11,9 +12,11 @@ from billing.ledger.database import DatabaseUnavailableError
 from bot.settings import load_settings
 from bot.use_cases.control import pause
 from bot.wiring.application import Application
+from bot.wiring.gauges import TOP
 from bot.wiring.health import metrics_text, readiness
 from tests.builders import ACCOUNT, NOW
-from tests.builders_use_cases import Company, runs
+from tests.builders_acting import Floor
+from tests.builders_use_cases import Company, costs, runs
 
 if TYPE_CHECKING:
     from bot.unit_of_work import SqlStore
@@ -83,3 +86,35 @@ def test_events_are_counted_by_what_became_of_them(store: SqlStore) -> None:
 
     assert 'gpucost_events_today{outcome="unreadable"} 3.0' in text
     assert 'gpucost_events_today{outcome="instance state"} 5.0' in text
+
+
+def test_cost_stands_by_job_and_team_and_the_rest_is_one_series(
+    store: SqlStore,
+) -> None:
+    company = Company(store)
+    company.bills(
+        *(costs("2026-11-28", str(n + 1), job=f"job-{n}") for n in range(30)),
+        through="2026-11-30",
+    )
+
+    text = metrics_text(_application(store)).decode()
+
+    jobs = [line for line in text.splitlines() if 'gpucost_month_cost{by="job"' in line]
+    assert len(jobs) == TOP + 1
+    dearest = 'gpucost_month_cost{by="job",currency="USD",key="job-29"} 30.0'
+    assert dearest in jobs
+    assert 'gpucost_month_cost{by="job",currency="USD",key="other"} 55.0' in jobs
+
+
+def test_actions_and_sizes_are_counted(store: SqlStore) -> None:
+    Floor(store).evaluate()
+
+    text = metrics_text(_application(store)).decode()
+
+    assert 'gpucost_actions{state="waiting"} 1.0' in text
+    assert 'gpucost_actions{state="done"} 0.0' in text
+    assert 'gpucost_open_findings{policy="stop-idle"} 1.0' in text
+    assert "gpucost_approvals_waiting 0.0" in text
+    assert "gpucost_aws_request_cost_limit 5.0" in text
+    (size,) = re.findall(r"^gpucost_database_bytes (\S+)$", text, re.MULTILINE)
+    assert float(size) > 10_000
