@@ -6,7 +6,7 @@ has no such service is no failure. Must not know what a service holds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
@@ -63,6 +63,7 @@ class AwsResources:
     Args:
         scopes: ``(account, region)`` pairs to read.
         job_tag_keys: Tag keys that name jobs.
+        services: The services to ask; None: every one.
     """
 
     def __init__(
@@ -71,9 +72,11 @@ class AwsResources:
         scopes: Sequence[Where],
         *,
         job_tag_keys: Sequence[str] = (),
+        services: Collection[Service] | None = None,
     ) -> None:
         self._clients = clients
         self._scopes = tuple(sorted(set(scopes)))
+        self._services = [one for one in READERS if services is None or one in services]
         self._keys = tuple(job_tag_keys)
 
     def read(self, now: datetime) -> OtherResources:
@@ -81,7 +84,7 @@ class AwsResources:
         wanted = [
             (account, region, service)
             for account, region in self._scopes
-            for service in READERS
+            for service in self._services
         ]
         with ThreadPoolExecutor(WORKERS_MAX, thread_name_prefix="resources") as pool:
             outcomes = list(pool.map(lambda one: self._attempt(one, now), wanted))

@@ -21,6 +21,7 @@ from bot.settings.athena import AthenaSection
 from bot.settings.attribution import AttributionSection
 from bot.settings.events import EventsSection
 from bot.settings.progress import ProgressSourcesSection
+from bot.settings.services import ReadServices
 from policies.core.quantities import parse_duration, parse_money
 
 EVERY_ACCOUNT = "all"
@@ -84,6 +85,7 @@ class AwsSection(_Section):
         assume_role / enforce_role: ARN templates with ``{account}``.
         payer: The account that is asked for the bill, entered by ``assume_role``; "" is
             the caller's own.
+        services: What is read beside instances and volumes; None: everything.
     """
 
     regions: tuple[str, ...] = ()
@@ -92,6 +94,7 @@ class AwsSection(_Section):
     enforce_role: str = ""
     events: EventsSection = EventsSection()
     payer: Account = ""
+    services: ReadServices = None
 
     @model_validator(mode="after")
     def _templates(self) -> Self:

@@ -97,9 +97,10 @@ class AwsParts:
             (account, region) for account in self.accounts for region in self.regions
         ]
         keys = self.settings.config.tags.job
+        services = self.settings.config.aws.services
         return AwsFleetSource(
             Ec2FleetSource(self.clients, scopes, job_tag_keys=keys),
-            AwsResources(self.clients, scopes, job_tag_keys=keys),
+            AwsResources(self.clients, scopes, job_tag_keys=keys, services=services),
         )
 
     def progress(self) -> CloudWatchProgress:

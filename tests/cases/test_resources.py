@@ -280,3 +280,19 @@ def test_a_stopped_instance_still_pays_for_its_disk(place: Place) -> None:  # C1
     found = categories(place.cost("job-1", since="2026-04-14"))
 
     assert found == {"storage": Money(109589 * 2048 * 6)}
+
+
+def test_a_refused_service_is_a_failure_unless_it_is_said_to_be_unused(
+    place: Place,
+) -> None:
+    sandbox = place.aws.serve()
+    sandbox.faults.add(kind="deny", service="sagemaker")
+
+    refused = place.ingest("inventory")
+    del place.application  # Settings are read anew.
+    place.config["aws"] = {"services": ["snapshots"]}
+    unused = place.ingest("inventory")
+
+    assert refused.errors
+    assert all("SageMaker" in one.message for one in refused.errors)
+    assert unused.errors == ()

@@ -102,3 +102,15 @@ def test_a_region_that_has_no_such_service_is_no_failure() -> None:
     assert is_missing("sagemaker", "eu-nowhere-1", gone) is True
     assert is_missing("sagemaker", "us-east-1", gone) is False
     assert is_missing("sagemaker", "us-east-1", ValueError()) is False
+
+
+def test_services_that_are_not_used_are_not_asked(aws: Aws) -> None:
+    sandbox = aws.serve(services=Services(training_jobs=[job()]))
+    sandbox.faults.add(kind="deny", service="sagemaker")
+    used = [Service.SNAPSHOTS, Service.FILE_SYSTEMS]
+
+    found = AwsResources(clients(aws), [EAST], services=used).read(NOW)
+
+    assert found.failures == ()
+    assert {service for *_, service in found.scanned} == set(used)
+    assert not [name for name in sandbox.requests.counts() if "sagemaker" in name]

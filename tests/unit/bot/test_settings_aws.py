@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from billing.core.resources import Service
 from bot.settings import InvalidSettingsError, load_settings
 
 if TYPE_CHECKING:
@@ -48,4 +49,45 @@ def test_what_is_no_queue_or_account_is_refused(
     path.write_text(f"aws: {text}")
 
     with pytest.raises(InvalidSettingsError, match=wanted):
+        load_settings(str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "services"),
+    [
+        ("{}", None),
+        ("{services: [fsx]}", {Service.FILE_SYSTEMS}),
+        (
+            "{services: [snapshots, sagemaker-training]}",
+            {Service.SNAPSHOTS, Service.TRAINING},
+        ),
+    ],
+)
+def test_services_that_are_used_are_named(
+    tmp_path: Path, text: str, services: set[Service] | None
+) -> None:
+    path = tmp_path / "gpucost.yaml"
+    path.write_text(f"aws: {text}")
+
+    found = load_settings(str(path)).config.aws.services
+
+    assert (None if found is None else set(found)) == services
+
+
+def test_sagemaker_stands_for_all_of_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "gpucost.yaml"
+    path.write_text("aws: {services: [sagemaker]}")
+
+    found = load_settings(str(path)).config.aws.services
+
+    assert found is not None
+    assert set(found) == {one for one in Service if one.value.startswith("SageMaker")}
+
+
+@pytest.mark.parametrize("text", ["[]", "fsx", "[lambda]", "[[fsx]]"])
+def test_what_names_no_service_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "gpucost.yaml"
+    path.write_text(f"aws: {{services: {text}}}")
+
+    with pytest.raises(InvalidSettingsError, match="expected"):
         load_settings(str(path))
