@@ -23,6 +23,7 @@ from bot.views.alert_buttons import ALERT_ACTIONS
 from bot.views.asked import LEAKS, MORE, REFRESH, SHARE, WHY
 from bot.views.errors import busy
 from bot.views.my_day import HOME_ACTIONS
+from bot.views.request_form import CALLBACK, FIRST_FIELD, TYPED
 from bot.views.untagged import CONFIRM, UNDO
 
 COMMAND = "/gpucost"
@@ -75,6 +76,7 @@ def build_app(
     _register_answer_clicks(app, listeners, work=work)
     _register_alert_clicks(app, listeners, work=work)
     _register_home(app, listeners, work=work)
+    _register_form(app, listeners, work=work)
     return app
 
 
@@ -158,6 +160,23 @@ def _register_home(app: App, listeners: Listeners, *, work: Work) -> None:
             ack()
             return None
         return _accepted(False)  # noqa: FBT003 - named by the function
+
+
+def _register_form(app: App, listeners: Listeners, *, work: Work) -> None:
+    @app.action(TYPED)
+    def on_typed(ack: Any, body: dict[str, Any]) -> None:
+        ack()
+        work.submit(lambda: listeners.on_typed(body))
+
+    @app.view(CALLBACK)
+    def on_form(ack: Any, body: dict[str, Any]) -> None:
+        problems = listeners.forms.problems(body)
+        if problems:
+            ack(response_action="errors", errors=problems)
+        elif work.submit(lambda: listeners.on_form(body)):
+            ack()
+        else:
+            ack(response_action="errors", errors={FIRST_FIELD: busy().text})
 
 
 def _accepted(is_taken: bool) -> BoltResponse:  # noqa: FBT001 - the only argument

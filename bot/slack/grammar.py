@@ -237,6 +237,13 @@ def _forecast(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQ
     )
 
 
+def _request(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
+    """Read ``request``; alone it opens the form."""
+    if not rest and not words.options:
+        return Question(verb="form")
+    return run_reader("request")(rest, words, now)
+
+
 def _waiver(rest: Sequence[str], words: Words, now: Moment) -> Question | BadQuestion:
     said = [word.lower() for word in rest]
     if said not in ([], ["list"]):
@@ -265,7 +272,7 @@ _READERS: dict[str, Callable[..., Question | BadQuestion]] = {
     "team": _named("team", "research"),
     "account": _named("account", "012345678901"),
     "estimate": run_reader("estimate"),
-    "request": run_reader("request"),
+    "request": _request,
     "digest": _digest,
     "why": _why,
     "untagged": _untagged,

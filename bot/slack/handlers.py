@@ -144,6 +144,7 @@ class Handlers:
         enqueue: Stores an effect in the outbox; False when its key is known.
         alert: Does what a button under an alert says (an ``AlertClick``).
         home: Returns somebody's home tab; None: there is none.
+        priced: Says what a run of a form would cost; None: nothing can be said.
         setting: Keeps a choice on the home tab: its name and value.
         zone: The time zone of somebody by Slack id; UTC when it is not known.
         refused: Puts a refusal on record.
@@ -160,5 +161,6 @@ class Handlers:
     alert: Callable[[Any], tuple[Message, ...]] = _no_press
     home: Callable[[Asker], Json] | None = None
     setting: Callable[[Asker, str, str], None] = _no_setting
+    priced: Callable[[Asker, Question], str] | None = None
     answers: Mapping[str, Answer] = field(default_factory=dict)
     seen: Callable[[str, str], bool] = _not_seen

@@ -17,6 +17,7 @@ from bot.slack.alert_clicks import read_alert_click
 from bot.slack.answering import Reply, payload_of
 from bot.slack.asked_again import NOT_MINE, AskedAgain
 from bot.slack.client import call
+from bot.slack.forms import Forms
 from bot.slack.grammar import CHANGING, BadQuestion, Question, read_question
 from bot.slack.handlers import Ask, Asker, Handlers, Home, Refused
 from bot.slack.origin import Body, click_asker, command_asker, event_asker, is_home
@@ -38,7 +39,7 @@ from bot.views.errors import (
     note,
     stranger,
 )
-from bot.views.help import help_message, menu
+from bot.views.help import form_hint, help_message, menu
 from bot.views.limits import fit
 from bot.views.refusal import click_refused
 
@@ -65,7 +66,33 @@ class Listeners:
         reply = self._reply(body, asker)
         text = str(body.get("text") or "")
         key = str(body.get("trigger_id") or "")
+        if is_home(asker, self.home) and text.strip().lower() == "request" and key:
+            self._carry(reply, lambda: self._open_form(key))
+            return
         self._carry(reply, lambda: self._answer(asker, "command", text, key))
+
+    def _open_form(self, trigger_id: str) -> tuple[Message, ...]:
+        self.forms.open(trigger_id)
+        return ()
+
+    @property
+    def forms(self) -> Forms:
+        """Return the work behind the form."""
+        return Forms(handlers=self.handlers, home=self.home, client=self.client)
+
+    def on_typed(self, body: Body) -> None:
+        """Show what the run of a form would cost."""
+        self._quietly(lambda: self.forms.typed(body))
+
+    def on_form(self, body: Body) -> None:
+        """File what a form asks for."""
+        self._quietly(lambda: self.forms.submit(body))
+
+    def _quietly(self, work: Callable[[], None]) -> None:
+        try:
+            work()
+        except Exception as error:  # noqa: BLE001 - nobody waits for an answer
+            self.handlers.failed("slack_form_failed", error)
 
     def on_mention(self, body: Body) -> None:
         """Answer a mention: seen by the asker alone, once however often delivered."""
@@ -215,7 +242,7 @@ class Listeners:
     def _ask(self, ask: Ask) -> tuple[Message, ...]:
         verb = ask.question.verb
         answer = self.handlers.answers.get(verb)
-        own = {"menu": menu, "help": help_message}.get(verb)
+        own = {"menu": menu, "help": help_message, "form": form_hint}.get(verb)
         if answer is None and own is not None:
             return (own(self.command),)
         if answer is None:

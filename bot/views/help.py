@@ -76,3 +76,12 @@ def menu(command: str) -> Message:
         f" `{command} help` shows everything."
     )
     return Message(text=text, blocks=(section(text),))
+
+
+def form_hint(command: str) -> Message:
+    """Say how a run is asked for where no form can be opened."""
+    text = (
+        f"`{command} request` opens a form. In one line: `{command} request p5.48xlarge"
+        ' x4 24h --job job-123 --reason "..."`'
+    )
+    return Message(text=text, blocks=(section(text),))

@@ -17,6 +17,7 @@ from bot.views.blocks import (
     bullets,
     button,
     context,
+    divider,
     header,
     plain_text,
     section,
@@ -94,10 +95,8 @@ def _count(day: MyDay) -> str:
 def home_view(day: MyDay, command: str) -> Json:
     """Return the home tab."""
     blocks = [
-        header("Your GPU jobs"), *_jobs(day),
-        header("Your teams this month"), *_teams(day),
-        header("Waiting for you"), *_waiting(day),
-        header("How you are told"), *_settings(day.wishes),
+        header("Your GPU jobs"), *_jobs(day), *_teams(day), *_waiting(day), divider(),
+        *_settings(day.wishes),
         context(
             f"As of {instant(day.now)}; opened again, it is read again."
             f" `{command} help` shows what can be asked."

@@ -106,11 +106,15 @@ class Application(Desks):
                 now=self.now(),
             )
 
-    def estimate(self, plan: EstimateRequest) -> EstimateAnswer:
-        """Estimate a run, and say whether a policy asks for approval of it."""
+    def estimate(self, plan: EstimateRequest, *, kept: bool = True) -> EstimateAnswer:
+        """Estimate a run, and say whether a policy asks for approval of it.
+
+        Estimates that are `kept` are judged later by what the run has cost.
+        """
         with self.store.read() as unit:
             found = estimate_run(plan, price_book(unit.ledger, self._own), self.now())
-        keep_estimate(self.store, found, self.now())
+        if kept:
+            keep_estimate(self.store, found, self.now())
         rule = self.desk.rule_for(plan, found.high)
         return EstimateAnswer(
             estimate=found,

@@ -17,7 +17,15 @@ from bot.ports import Directory, Message, OutboxMessage, SlackFailedError
 from bot.slack.canonical import canonical_text, leaks_text, why_text
 from bot.slack.directory import SlackDirectory
 from bot.slack.grammar import Question, Run
-from bot.slack.handlers import Answer, Ask, Click, ClickOutcome, Handlers, Refused
+from bot.slack.handlers import (
+    Answer,
+    Ask,
+    Asker,
+    Click,
+    ClickOutcome,
+    Handlers,
+    Refused,
+)
 from bot.use_cases.cards import people_names
 from bot.use_cases.control import pause, resume
 from bot.use_cases.digest import DigestScope, last_week, week_of
@@ -31,6 +39,7 @@ from bot.views.cost import cost_answer
 from bot.views.digest import digest
 from bot.views.errors import ask_error, needs_export, note
 from bot.views.estimate import estimate_answer
+from bot.views.request_form import estimate_told
 from bot.views.text import channel as channel_mention
 from bot.views.text import escape
 from bot.wiring.alert_desk import AlertDesk
@@ -85,6 +94,7 @@ class SlackAnswers:
             click=self.click,
             alert=AlertDesk(self.application, self.directory).press,
             home=mine.home,
+            priced=self.priced,
             setting=mine.change,
             enqueue=self.enqueue,
             refused=self.refused,
@@ -130,6 +140,16 @@ class SlackAnswers:
         answer = self.application.estimate(self._plan(ask.question.run))
         asked = canonical_text(ask.question, ask.now)
         return (with_buttons(estimate_answer(answer), asked),)
+
+    def priced(self, asker: Asker, question: Question) -> str:
+        """Say what the run of a form would cost; it is not kept as an estimate."""
+        ask = Ask(asker=asker, question=question, now=self.application.now(), key="")
+        told = self._guarded(self._form_estimate)(ask)
+        return told[0].text if told else ""
+
+    def _form_estimate(self, ask: Ask) -> tuple[Message, ...]:
+        found = self.application.estimate(self._plan(ask.question.run), kept=False)
+        return (note(estimate_told(found)),)
 
     def _plan(self, run: Run | None) -> EstimateRequest:
         assert run is not None  # the grammar gives these verbs a run

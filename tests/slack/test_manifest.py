@@ -32,7 +32,9 @@ SCOPES_OF_METHOD: dict[str, set[str]] = {
     "users_info": {"users:read", "users:read.email"},
     "users_list": {"users:read"},
     "users_lookupByEmail": {"users:read.email"},
+    "views_open": set(),
     "views_publish": set(),
+    "views_update": set(),
 }
 SCOPES_OF_EVENT: dict[str, set[str]] = {
     "app_home_opened": set(),

@@ -91,14 +91,12 @@ def test_home_tab() -> None:
 *My jobs*: 2 running, at least $393.28/h
 • `job-123`: $393.28/h, 32 GPUs, $14,089.02 this month, ends in 1 hour 40 minutes
 • `job-7`: burn rate unknown, cost unknown
-# Your teams this month
 *My team* this month (UTC)
 • `research`: $90,000.00 of $100,000.00 (90 %), $110,000.00 expected
-# Waiting for you
 *Needs me*
 • Approve? `job-123`, 32 x p5.48xlarge, up to $40,000.00 (apr-7k2m9q)
 • Idle GPUs: `job-123`, $1,320.96 at stake
-# How you are told
+<divider>
 Alerts about your jobs mention you. In quiet hours, by your time zone, they never
    do. Warnings before something is stopped always do.
 (As of 30 Nov 2026 16:00 UTC; opened again, it is read again. `/gpucost help` shows
