@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 LOWEST := .venv-lowest
 SLOW := .venv-slow
+WHEEL := .venv-wheel
 # What checks FOCUS tables and runs Spark needs Python 3.12: the first that starts, if any.
 SLOW_PYTHON ?= $(shell for one in python3.12 $$HOME/.pyenv/versions/3.12.*/bin/python; do \
 	$$one -c '' 2>/dev/null && { echo $$one; break; }; done)
@@ -20,7 +21,7 @@ WORKERS ?= 2
 .DEFAULT_GOAL := help
 MAKEFLAGS += --no-print-directory
 
-.PHONY: help setup demo test lint types contracts docs-check check check-slow lowest slow bench lock clean
+.PHONY: help setup demo test lint types contracts docs-check check check-slow lowest slow bench wheel sbom lock clean
 
 help: ## show this list
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -71,15 +72,31 @@ slow: $(UV) ## make the environment of the long runs, where Python 3.12 is
 bench: $(DEV) ## measure speed and memory
 	@$(BIN)/python -m tests.bench
 
+wheel: $(RUN) ## build the wheel, install it with what the image locks, and start it
+	@rm -rf build dist $(WHEEL)
+	@$(UV) build --quiet --wheel --no-build-isolation --python $(BIN)/python --out-dir dist
+	@$(PYTHON) -m venv --without-pip $(WHEEL)
+	@$(UV) pip install --quiet --python $(WHEEL)/bin/python --require-hashes -r deploy/docker/requirements.txt
+	@$(UV) pip install --quiet --python $(WHEEL)/bin/python --no-deps dist/gpucost-*.whl
+	@cd $(WHEEL) && bin/gpucost --version && bin/gpucost policy schema >/dev/null \
+	  && GPUCOST_DATABASE_URL=sqlite:///$(CURDIR)/$(WHEEL)/check.db XDG_DATA_HOME=$(CURDIR)/$(WHEEL) bin/gpucost db check
+	@ls dist/*.whl
+
+sbom: $(RUN) ## write what the image contains, as CycloneDX, to dist/
+	@mkdir -p dist
+	@$(BIN)/python -m deploy.sbom > dist/gpucost.cdx.json
+	@echo dist/gpucost.cdx.json
+
 lock: $(DEV) ## pin every dependency again, with hashes (UPGRADE=1: to the newest)
 	@$(LOCK) $(if $(UPGRADE),--upgrade) pyproject.toml --extra demo --group build -o requirements.txt
+	@$(LOCK) pyproject.toml --group build -c requirements.txt -o deploy/docker/requirements.txt
 	@$(LOCK) $(if $(UPGRADE),--upgrade) --group dev -c requirements.txt -o requirements-dev.txt
 	@printf 'focus-validator==2.2.1\npyarrow<22\npyspark\n' \
 	  | $(subst 3.11,3.12,$(LOCK)) $(if $(UPGRADE),--upgrade) - -o requirements-slow.txt
 	@echo 'uv' | $(LOCK) $(if $(UPGRADE),--upgrade) - -o requirements-uv.txt
 
 clean: ## remove what make and the tools made
-	@rm -rf $(VENV) $(LOWEST) $(SLOW) build dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf $(VENV) $(LOWEST) $(SLOW) $(WHEEL) build dist *.egg-info .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(UV): requirements-uv.txt
