@@ -26,6 +26,7 @@ from bot.cli import (
     job_imports,
     known,
     launches,
+    people,
     policies,
     reconciliation,
     service,
@@ -61,7 +62,7 @@ for family in (
         exports,
         policies,
     ),
-    *(approvals, approval_changes, waivers, launches, grants, tokens, service),
+    *(approvals, approval_changes, waivers, launches, grants, tokens, people, service),
 ):
     family.register(app)
 
