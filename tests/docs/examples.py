@@ -29,7 +29,7 @@ PAGES = tuple(
     ROOT / "docs" / f"{name}.md"
     for name in (
         *("commands", "approvals", "exports", "http", "estimate", "forecast"),
-        "explain",
+        *("explain", "deciding"),
         *("attribution", "reconciliation", "leaks", "efficiency"),
     )
 )
