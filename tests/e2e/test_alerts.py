@@ -112,4 +112,5 @@ def test_terminated_instance_resolves_its_alert(
     served.wait_log("policies_evaluated", 4)
     served.settled()
 
-    assert len(told(slack, "idle-9")) == 2
+    (alert,) = told(slack, "idle-9")
+    assert alert.text == "Resolved: Idle GPUs: idle-9"
