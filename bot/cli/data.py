@@ -108,7 +108,9 @@ def backup(
         from bot.wiring.backup import backup_to
 
         document = backup_to(config, Path(out))
-        emit(format_, document, lambda: f"{out}: everything as of {document['taken_at']}")
+        emit(
+            format_, document, lambda: f"{out}: everything as of {document['taken_at']}"
+        )
 
 
 @db.command()

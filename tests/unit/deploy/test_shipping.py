@@ -89,7 +89,9 @@ def test_the_image_installs_the_versions_that_are_tested() -> None:
 
 
 def _pins(path: Path) -> list[tuple[str, str]]:
-    return re.findall(r"^([a-z0-9][\w.-]*)==([^\s;]+)", path.read_text("utf-8"), re.MULTILINE)
+    return re.findall(
+        r"^([a-z0-9][\w.-]*)==([^\s;]+)", path.read_text("utf-8"), re.MULTILINE
+    )
 
 
 def test_the_build_sees_only_what_it_needs() -> None:
