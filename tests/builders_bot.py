@@ -354,12 +354,16 @@ def _block(block: dict[str, Any]) -> str:
             f"[{one['text']['text']} {one['action_id']}={one['value']}]"
             for one in block["elements"]
         )
-    if kind == "input":
-        return f"<{block['label']['text']}: ____>"
     if kind == "rich_text":
         return f"> {block['elements'][0]['elements'][0]['text']}"
     if kind == "data_visualization":
         points = block["chart"]["series"][0]["data"]
         drawn = ", ".join(f"{point['label']} {point['value']}" for point in points)
         return f"<chart {block['title']}: {drawn}>"
-    return f"<{kind}>"
+    return _other(block)
+
+
+def _other(block: dict[str, Any]) -> str:
+    if block["type"] == "input":
+        return f"<{block['label']['text']}: ____>"
+    return f"<{block['type']}>"
