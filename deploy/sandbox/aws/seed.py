@@ -7,6 +7,7 @@ and times are the world's own.
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from io import BytesIO
 from typing import Any
 
 from moto.ec2.models import ec2_backends
@@ -133,14 +134,28 @@ def _snapshot(item: SnapshotSeed) -> None:
     snapshot.start_time = naive(item.started_at)
 
 
-class _SizedKey(FakeKey):
-    """An object that reports a size without holding bytes, also when it is copied."""
+class _SeededKey(FakeKey):
+    """An object that may report a size without holding bytes, also when it is copied.
 
-    reported_size = 0
+    moto copies objects to list their versions, and leaves the copies' files open.
+    """
+
+    reported_size: int | None = None
 
     @property
     def size(self) -> int:
+        if self.reported_size is None:
+            return super().size
         return self.reported_size
+
+    def __copy__(self) -> _SeededKey:
+        twin = object.__new__(type(self))
+        own = {"disposed": True, "_value_buffer": BytesIO(self.value)}
+        twin.__dict__.update(self.__dict__ | own)
+        return twin
+
+    def __deepcopy__(self, memo: dict[int, object]) -> _SeededKey:
+        return self.__copy__()
 
 
 def _object(item: ObjectSeed) -> None:
@@ -148,8 +163,8 @@ def _object(item: ObjectSeed) -> None:
     if item.bucket not in backend.buckets:
         backend.create_bucket(item.bucket, item.region)
     key = backend.put_object(item.bucket, item.key, (item.text or "").encode())
+    key.__class__ = _SeededKey
     if item.text is None:
-        key.__class__ = _SizedKey
         key.__dict__["reported_size"] = item.size
     key.last_modified = naive(item.modified_at)
     if item.tags:
