@@ -54,8 +54,6 @@ def bill_days(
                 (source, stored.account) in doubtful
                 and not _is_watched(watched.get(stored.account), start_of(stored.day))
                 and not is_complete(stored.account, stored.day, through)
-                # A day without any cost yet says nothing: AWS bills late.
-                and (stored.billed.nanos or stored.effective.nanos)
             ):
                 open_days.setdefault(stored.account, []).append(stored.day)
     return frozenset(
@@ -77,4 +75,15 @@ def _better_billed(
     known = [one for one in ledger.intervals(span) if one.account == account]
     seen = gpu_hours_by_day(known, since, until, now)
     billed = ledger.billed_instance_hours(account, since, until)
-    return [day for day in days if billed.get(day, 0.0) >= seen.get(day, 0.0)]
+    # A day without any cost yet says nothing: AWS bills late. Credits stand apart, so
+    # that one which takes a day's cost to nothing does not hide it.
+    costly = {
+        cell.day
+        for cell in ledger.cells("", since, until, account=account)
+        if cell.billed.nanos or cell.effective.nanos
+    }
+    return [
+        day
+        for day in days
+        if day in costly and billed.get(day, 0.0) >= seen.get(day, 0.0)
+    ]

@@ -117,7 +117,7 @@ def test_nothing_configured_is_said(office: Office) -> None:
     assert found["notes"] == ["exports: none are configured"]
 
 
-def test_an_engine_that_is_not_there_is_an_error_not_another_engine(
+def test_an_engine_without_its_table_is_an_error_not_another_engine(
     office: Office, tmp_path: Path
 ) -> None:
     write_csv(tmp_path / "bill/a.csv", [focus_row()])
@@ -126,7 +126,7 @@ def test_an_engine_that_is_not_there_is_an_error_not_another_engine(
     found = office.json("ingest", "--source", "exports")
 
     assert found["imports"] == []
-    assert "engine athena is not in this version" in found["errors"][0]["message"]
+    assert "engine athena needs its table" in found["errors"][0]["message"]
 
 
 def _tasks(office: Office) -> dict[str, Task]:
