@@ -142,8 +142,8 @@ def _shared_out(
         times = [cell.running // MICROSECOND for _, cell in held]
         amounts = split(counted[key], weights) or split(counted[key], times)
         for (number, cell), amount in zip(held, amounts or (), strict=False):
-            cells, sums = parts.setdefault((number, key.job), ([], []))
-            cells.append(cell)
+            mine, sums = parts.setdefault((number, key.job), ([], []))
+            mine.append(cell)
             sums.append(amount)
     return [
         Member(found[number][0], tuple(cells), total(sums, sums[0].currency))

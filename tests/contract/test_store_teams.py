@@ -35,7 +35,7 @@ def _cells(store: SqlStore, by: str, **filters: str) -> dict[str, Money]:
     with store.read() as unit:
         return {
             cell.key: cell.billed
-            for cell in unit.ledger.cells(by, *NOVEMBER, **filters)
+            for cell in unit.ledger.cells(by, *NOVEMBER, **filters)  # type: ignore[arg-type] # filters only
             if not cell.is_credit
         }
 

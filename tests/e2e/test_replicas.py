@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from sqlalchemy import create_engine, make_url, text
 
-from bot.views.approval import APPROVE, DENY
+from bot.views.approval_buttons import APPROVE, DENY
 from deploy.sandbox.aws import AwsSandbox
 from deploy.sandbox.slack import SlackSandbox
 from tests.conftest import POSTGRES, POSTGRES_MISSING

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.views.approval import APPROVE, DENY
+from bot.views.approval_buttons import APPROVE, DENY
 from bot.wiring.people import os_user
 from deploy.sandbox.aws import AwsSandbox
 from deploy.sandbox.slack import SlackSandbox

@@ -232,7 +232,7 @@ def test_a_run_is_read_as_people_say_it() -> None:
 
     assert run is not None
     assert (run.count, run.instance_type, run.hours, run.purchase) == (
-        *(32, "p5.48xlarge", 72),
+        *(32, "p5.48xlarge", Fraction(72)),
         "spot",
     )
 

@@ -93,7 +93,7 @@ def test_plans_are_told_with_their_end_and_only_active_ones(aws: Aws) -> None:
         start = NOW - timedelta(days=300)
         return SavingsPlanSeed(
             id=name, start=start, end=NOW + timedelta(days=days), commitment="12.5",
-            **values,
+            **values,  # type: ignore[arg-type] # texts only
         )  # fmt: skip
 
     family = {"type": "EC2Instance", "family": "p5", "region": "us-east-1"}
