@@ -178,7 +178,9 @@ def test_a_documented_command_line_is_understood(line: str) -> None:
     command: Any = get_command(app)
     while hasattr(command, "commands"):
         # Some groups, such as `jobs`, do something by themselves.
-        if command.invoke_without_command and (not words or words[0] not in command.commands):
+        if command.invoke_without_command and (
+            not words or words[0] not in command.commands
+        ):
             break
         name, *words = words
         command = command.commands[name]

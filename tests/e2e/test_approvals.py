@@ -189,7 +189,11 @@ def test_a_question_goes_to_the_requester_and_their_answer_back(
 
     assert "why not spot?" in waits
     served.settled()
-    told = [one.text for one in slack.messages(message.channel) if one.thread_ts == message.ts]
+    told = [
+        one.text
+        for one in slack.messages(message.channel)
+        if one.thread_ts == message.ts
+    ]
     assert len(told) == 2
 
 
