@@ -124,10 +124,11 @@ def test_failing_region_is_named_and_the_others_are_kept(
 
     ran = place.run("ingest", "--source", "inventory", "--format", "json")
 
-    (failure,) = ran.json["errors"]
+    failures = {(one["source"], one["region"]) for one in ran.json["errors"]}
     assert ran.code == 1
-    assert (failure["source"], failure["region"]) == ("inventory", FAR)
-    assert ran.json["notes"] == [
+    assert ("inventory", FAR) in failures
+    assert {region for _, region in failures} == {FAR}
+    assert ran.json["notes"][:2] == [
         "inventory: 1 instances, 0 volumes in 1 account and region",
         "prices: 1 recorded",
     ]

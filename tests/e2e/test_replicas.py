@@ -114,4 +114,9 @@ def test_scheduled_reads_ran_once(replicas: Any) -> None:
         if entry["task"].startswith("ingest-")
     )
 
-    assert ran == ["ingest-cost-explorer", "ingest-inventory", "ingest-prices"]
+    assert ran == [
+        "ingest-cost-explorer",
+        "ingest-inventory",
+        "ingest-metrics",
+        "ingest-prices",
+    ]

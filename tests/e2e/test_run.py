@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from bot.views.approval_buttons import APPROVE, DENY
+from bot.views.approval_buttons import APPROVE, DENY, WORDS
 from bot.wiring.people import os_user
 from deploy.sandbox.aws import AwsSandbox
 from deploy.sandbox.slack import SlackSandbox
@@ -77,7 +77,8 @@ def test_a_run_that_is_denied_never_starts(
     mark = tmp_path / "mark"
     waiting = starts(place, "train-2", f"touch {mark}")
 
-    slack.click("omar", card(slack, "train-2"), DENY).wait_acked(PATIENCE_S)
+    asked, why = card(slack, "train-2"), {WORDS: "there is no budget left"}
+    slack.click("omar", asked, DENY, written=why).wait_acked(PATIENCE_S)
 
     assert waiting.wait(PATIENCE_S) == 3
     assert last_line(place).startswith("gpucost: not started: apr-")

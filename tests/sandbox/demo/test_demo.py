@@ -85,11 +85,12 @@ def test_the_demo_shows_everything_once_and_leaves_nothing(tmp_path: Path) -> No
         r"charges, {0}; AWS's own total {0};".format(
             re.escape(f"${billed_since(date(2026, 11, 27)):,.2f}")
         ),
-        # job-123: 4 x 98 h at $55.04 through Saturday, and what goes with it.
-        r"\$30,110\.42 from 1 Nov",
+        # job-123: 4 x 98 h at $55.04 through Saturday, and what goes with it; then its
+        # running time at the 82.4 % of list price that the last bills show.
+        r"\$29,051\.73 from 1 Nov",
         r"Billed by AWS +Provisional",
-        r"\$22,798\.37 through 28 Nov +\$7,312\.05",
-        r"compute +\$29,710\.59",
+        r"\$23,015\.16 through 28 Nov +\$6,036\.57",
+        r"compute +\$28,435\.12",
         r"Approval needed: up to \$47,554\.56",
         r"you asked for this, so somebody else must",
         r"Approved by @jonas",
