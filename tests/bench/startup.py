@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import keyword
 import os
 import subprocess
 import sys
@@ -70,6 +71,8 @@ def bare_program() -> str:
 
 def _command(app: str, name: str, command: Any) -> list[str]:
     function = name.replace("-", "_")
+    if keyword.iskeyword(function):
+        function += "_"
     text = _help(command)
     return [f"@{app}.command({name!r}, help={text!r})", f"def {function}(): ..."]
 
