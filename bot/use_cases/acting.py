@@ -129,7 +129,7 @@ def _due(hand: Hand) -> list[Action]:
             continue  # the next evaluation calls it off
         if at is None or at > now or not ready[action.policy]:
             continue
-        if waits_too_long(action, at, now):
+        if waits_too_long(at, now):
             _cancelled(hand, action, LATE)
         else:
             due.append(action)

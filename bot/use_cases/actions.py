@@ -103,7 +103,7 @@ def _plan_ready(
             message = action_warning(finding, action, people=acting.people, now=now)
             unit.outbox.put(post(action.warning_key, channel, message), now)
             unit.journal.mark_notified(action.fingerprint, now)
-            _record(unit, "action planned", action, now)
+            record(unit, "action planned", action, now)
             warned.add(action.fingerprint)
     return frozenset(warned)
 
@@ -125,7 +125,7 @@ def cancel(unit: UnitOfWork, action: Action, reason: str, now: datetime) -> bool
     """Call off one waiting action, and say so beside its warning."""
     if not unit.journal.cancel_action(action.action_id, reason=reason, now=now):
         return False
-    _record(unit, "action cancelled", action, now, reason=reason)
+    record(unit, "action cancelled", action, now, reason=reason)
     tell_end(unit, action, ActionState.CANCELLED, reason, now)
     return True
 
@@ -178,12 +178,6 @@ def record(
     unit: UnitOfWork, event: str, action: Action, now: datetime, *, reason: str = ""
 ) -> None:
     """Add one step of an action to the audit chain."""
-    _record(unit, event, action, now, reason=reason)
-
-
-def _record(
-    unit: UnitOfWork, event: str, action: Action, now: datetime, *, reason: str = ""
-) -> None:
     data = {
         "policy": action.policy,
         "policy_hash": action.policy_hash,

@@ -279,7 +279,6 @@ def why_spared(target: Target, live: Live, *, verb: str) -> str:
     return next((reason for holds, reason in reasons if holds), "")
 
 
-def waits_too_long(action: Action, due: datetime, now: datetime) -> bool:
+def waits_too_long(due: datetime, now: datetime) -> bool:
     """Tell whether an action missed its time by so much that it must be planned anew."""
-    del action
     return now - due > LAPSES_AFTER

@@ -31,11 +31,11 @@ from policies.core.finding import (
     PlannedAction,
     Severity,
     Subject,
-    Unknown,
 )
-from policies.core.judging import Judgement, message_of
+from policies.core.judging import Judgement, Judging, message_of
 from policies.core.quantities import QuantityError, money_text
-from policies.core.view import View, job_values
+from policies.core.scoping import judged_jobs, miss_job
+from policies.core.view import View
 
 ASK = "ask"
 
@@ -121,33 +121,15 @@ def _may_be_group(name: str) -> bool:
 
 def judge(policy: ApprovalPolicy, view: View, now: datetime) -> Judgement:
     """Return running jobs past the amount that no live approval covers."""
-    findings: list[Finding] = []
-    unknown: list[Unknown] = []
-    in_scope = 0
-    for job in view.jobs:
-        if job.ended_at is not None or not job.instances:
-            continue
-        values = job_values(job)
-        selected = True if policy.where is None else policy.where.holds(values)
-        if selected is False:
-            continue
-        in_scope += 1
+    judging = Judging(policy)
+    for job in judged_jobs(judging, policy, view):
         missing = _missing(policy, job)
-        if selected is None and policy.where is not None:
-            missing = policy.where.missing(values)
         if missing:
-            subject = Subject(type="job", id=job.job)
-            unknown.append(
-                Unknown(
-                    policy=policy.name, subject=subject, missing=missing, job=job.job
-                )
-            )
+            miss_job(judging, job, missing)
         elif not _is_covered(job, now):
             finding = _finding(policy, job, now)
-            findings += [finding] if finding else []
-    return Judgement(
-        findings=tuple(findings), unknown=tuple(unknown), in_scope=in_scope
-    )
+            judging.findings += [finding] if finding else []
+    return judging.result()
 
 
 def _missing(policy: ApprovalPolicy, job: JobFacts) -> str:

@@ -29,7 +29,10 @@ LUA = next(
     ),
     None,
 )
-pytestmark = pytest.mark.skipif(LUA is None, reason="needs lua5.4 or lua5.3")
+pytestmark = pytest.mark.skipif(
+    LUA is None,
+    reason="needs Lua: apt-get install lua5.4, or name one in GPUCOST_TEST_LUA",
+)
 
 SCRIPT = ROOT / "deploy" / "launchers" / "job_submit.lua"
 HOST = Path(__file__).with_name("slurm_host.lua")
