@@ -38,8 +38,8 @@ def action_warning(
     stake = (
         "What it saves is unknown."
         if finding.cost_at_stake is None
-        else f"It saves about {amount(finding.cost_at_stake)} a {_period(action)}, "
-        "at list price."
+        else f"It saves at most {amount(finding.cost_at_stake)} a {_period(action)}: "
+        "less where commitments pay for it."
     )
     blocks = (
         header(title),
