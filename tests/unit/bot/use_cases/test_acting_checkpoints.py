@@ -213,5 +213,5 @@ def test_the_warning_says_what_is_touched_and_how_to_keep_it(bucket: Bucket) -> 
     assert "tag (and not move) 2 checkpoints" in first
     assert "delete 2 checkpoints 7 d" in second
     assert "Remove the tag `gpucost-quarantine`" in second
-    assert "a month, at list price" in second
+    assert "a month: less where commitments" in second
     assert FIRST in second
